@@ -1,0 +1,2 @@
+/** x */
+package io.holdfast.store;
