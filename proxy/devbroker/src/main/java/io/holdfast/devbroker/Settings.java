@@ -1,11 +1,15 @@
 package io.holdfast.devbroker;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 
 /**
  * What the development broker is started with.
  *
- * @param port loopback port, 1 to 65,535
+ * @param port loopback port, 1 to 65,535; 0 on the command line takes a free one
  * @param data directory for configuration, sessions and log
  * @param persistent sessions and queues survive a restart
  * @param maxQueued messages queued for one client before further ones are discarded; HiveMQ's own default, 1,000, would
@@ -29,7 +33,7 @@ record Settings(
             + " [--receive-maximum N] [--max-packet-bytes N] [--max-qos N] [--max-session-expiry SECONDS]";
 
     static Settings parse(final String[] args) {
-        int port = 0;
+        int port = -1;
         Path data = null;
         boolean persistent = true;
         long maxQueued = 10_000_000;
@@ -48,7 +52,7 @@ record Settings(
             }
             final String value = args[++i];
             switch (flag) {
-                case "--port" -> port = (int) number(flag, value, 1, 65_535);
+                case "--port" -> port = (int) number(flag, value, 0, 65_535);
                 case "--data" -> data = Path.of(value).toAbsolutePath();
                 case "--max-queued" -> maxQueued = number(flag, value, 1, Long.MAX_VALUE);
                 case "--receive-maximum" -> receiveMaximum = (int) number(flag, value, 1, 65_535);
@@ -58,14 +62,23 @@ record Settings(
                 default -> throw new IllegalArgumentException(flag + " is unknown");
             }
         }
-        if (port == 0) {
+        if (port < 0) {
             throw new IllegalArgumentException("--port is missing");
         }
         if (data == null) {
             throw new IllegalArgumentException("--data is missing");
         }
         return new Settings(
-                port, data, persistent, maxQueued, receiveMaximum, maxPacketBytes, maxQos, maxSessionExpirySeconds);
+                port == 0 ? freePort() : port, data, persistent, maxQueued, receiveMaximum, maxPacketBytes, maxQos, maxSessionExpirySeconds);
+    }
+
+    /** Free now; another process may take it before HiveMQ binds it, which then says so. */
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static long number(final String flag, final String value, final long min, final long max) {
