@@ -72,20 +72,33 @@ final class BodyReader {
         TopicName.validate(buf, advance(length, field), length, version);
     }
 
-    /** A Topic Filter, checked. */
-    String readTopicFilter() {
+    /**
+     * Reads and checks a Topic Filter, in v5 also as that of a Shared Subscription.
+     *
+     * @return its text; null if it is not wanted and does not begin with $.
+     */
+    String readTopicFilter(boolean wanted) {
         int length = readShort("Topic Filter");
         int offset = advance(length, "Topic Filter");
         if (!MqttUtf8.isWellFormed(buf, offset, length)) {
             throw TopicName.illFormedUtf8("Topic Filter of " + PacketType.name(type), version);
         }
         if (!TopicFilter.isValidFilter(buf, offset, length)) {
-            throw MqttProtocolException.of(
-                    ReasonCode.TOPIC_FILTER_INVALID,
-                    "MQTT-4.7.1-1",
-                    PacketType.name(type) + " with an invalid Topic Filter");
+            throw invalidFilter("MQTT-4.7.1-1");
         }
-        return buf.toString(offset, length, StandardCharsets.UTF_8);
+        if (!wanted && buf.getByte(offset) != '$') {
+            return null;
+        }
+        String filter = buf.toString(offset, length, StandardCharsets.UTF_8);
+        if (version.isV5() && !TopicFilter.isShareWellFormed(filter)) {
+            throw invalidFilter("MQTT-4.8.2-1");
+        }
+        return filter;
+    }
+
+    private MqttProtocolException invalidFilter(String statement) {
+        return MqttProtocolException.of(
+                ReasonCode.TOPIC_FILTER_INVALID, statement, PacketType.name(type) + " with an invalid Topic Filter");
     }
 
     byte[] readRest() {

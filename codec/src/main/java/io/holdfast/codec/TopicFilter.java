@@ -58,13 +58,24 @@ public final class TopicFilter {
         if (!isShared(filter)) {
             return filter;
         }
-        int nameEnd = filter.indexOf('/', SHARE_PREFIX.length());
-        String name = nameEnd < 0 ? "" : filter.substring(SHARE_PREFIX.length(), nameEnd);
-        if (name.isEmpty() || name.indexOf('+') >= 0 || name.indexOf('#') >= 0 || nameEnd + 1 == filter.length()) {
+        if (!isShareWellFormed(filter)) {
             throw new IllegalArgumentException("topic filter '" + filter
                     + "': a shared subscription is $share/NAME/FILTER, without + or # in NAME");
         }
-        return filter.substring(nameEnd + 1);
+        return filter.substring(filter.indexOf('/', SHARE_PREFIX.length()) + 1);
+    }
+
+    /** False only for a Shared Subscription whose name is empty or has a wildcard, or that has no filter. */
+    static boolean isShareWellFormed(String filter) {
+        if (!isShared(filter)) {
+            return true;
+        }
+        int nameEnd = filter.indexOf('/', SHARE_PREFIX.length());
+        if (nameEnd <= SHARE_PREFIX.length() || nameEnd + 1 == filter.length()) {
+            return false;
+        }
+        String name = filter.substring(SHARE_PREFIX.length(), nameEnd);
+        return name.indexOf('+') < 0 && name.indexOf('#') < 0;
     }
 
     /** What is wrong with a well-formed string as a filter, or null. */
