@@ -1,0 +1,45 @@
+# Everything goes through Maven; these are the commands worth remembering.
+MVN ?= mvn -B
+ROUNDS ?= 50
+SEED ?=
+BENCH_ARGS ?=
+
+# For a quick build of what runs: no tests (verify does those, and the formatter and the static analysis).
+PACKAGE = $(MVN) -q package -Dmaven.test.skip=true
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format build bench crash-test clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Build and start the proxy on LISTEN=1883, in front of UPSTREAM=mqtt://host:port or else of a development broker
+	@$(PACKAGE) -pl proxy,proxy/devbroker -am
+	@exec .ci/dev-run
+
+test: ## Build all and run every fast test; installs Mosquitto if it is missing (root) or says what to install
+	@.ci/need-mosquitto
+	$(MVN) verify -Dspotless.check.skip=true -Dcheckstyle.skip=true
+
+check: ## What a commit must pass: the tests, the formatter, the static analysis
+	@.ci/need-mosquitto
+	$(MVN) verify
+
+format: ## Format the code
+	$(MVN) -q spotless:apply
+
+build: ## Leave a self-contained proxy/target/holdfast/ (bin/holdfast and lib/)
+	$(PACKAGE) -pl proxy -am
+
+bench: ## Run the JMH benchmarks (BENCH_ARGS='-h' lists the options)
+	$(PACKAGE) -pl bench -am
+	java -jar bench/target/benchmarks.jar $(BENCH_ARGS)
+
+crash-test: ## kill -9 the proxy at random instants under full load (ROUNDS=50, SEED=… repeats a run)
+	@.ci/need-mosquitto
+	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
+	  -Dholdfast.test.groups=crash -Dholdfast.test.excludedGroups= -Dholdfast.crash.rounds=$(ROUNDS) \
+	  $(if $(SEED),-Dholdfast.crash.seed=$(SEED))
+
+clean: ## Remove everything that was built
+	$(MVN) -q clean
