@@ -21,7 +21,11 @@ final class DecoderPeer implements FrameListener, AutoCloseable {
     Runnable onFrame = () -> {};
     /** Set the version from a CONNECT that comes. */
     boolean learnsVersion;
+    /** Look into the frames, as the proxy does. */
+    boolean checksFrames;
 
+    private final Direction direction;
+    private MqttVersion version;
     private StringBuilder stream;
     private int streamLength;
 
@@ -30,6 +34,8 @@ final class DecoderPeer implements FrameListener, AutoCloseable {
     }
 
     DecoderPeer(Direction direction, MqttVersion version, int maxPacketSize, int streamThreshold) {
+        this.direction = direction;
+        this.version = version;
         decoder = new FrameDecoder(this, direction, maxPacketSize, streamThreshold);
         if (version != null) {
             decoder.version(version);
@@ -68,10 +74,14 @@ final class DecoderPeer implements FrameListener, AutoCloseable {
             return false;
         }
         window--;
-        frames.add(Bytes.hex(ByteBufUtil.getBytes(buf, offset, end - offset)));
-        if (learnsVersion && PacketType.of(buf.getByte(offset)) == PacketType.CONNECT) {
-            decoder.version(ConnectPacket.parse(buf, offset, bodyOffset, end).version());
+        if (checksFrames) {
+            Packets.check(buf, offset, bodyOffset, end, direction, version);
         }
+        if (learnsVersion && PacketType.of(buf.getByte(offset)) == PacketType.CONNECT) {
+            version = ConnectPacket.parse(buf, offset, bodyOffset, end).version();
+            decoder.version(version);
+        }
+        frames.add(Bytes.hex(ByteBufUtil.getBytes(buf, offset, end - offset)));
         onFrame.run();
         return true;
     }
