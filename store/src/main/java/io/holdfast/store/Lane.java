@@ -1,0 +1,325 @@
+package io.holdfast.store;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One partition of the outbox: one log with one writer and one uplink. All records of a Client Identifier are in the same
+ * lane, in the order they came. Each part says its thread.
+ */
+public final class Lane {
+    private static final Logger LOGGER = LoggerFactory.getLogger(Lane.class);
+
+    private final Path directory;
+    private final StoreContext context;
+    private final byte[] salt;
+    private final SegmentFiles files;
+    private final LaneState state = new LaneState();
+    private final Cursor cursor;
+    private final UplinkJournal journal;
+    private final Checkpoint checkpoint;
+    private final LaneWriter writer;
+
+    private volatile long durablePosition;
+    private volatile long durableSequence;
+    private volatile int sessions;
+    private final AtomicLong segmentsCreatedInline = new AtomicLong();
+    private final AtomicLong deadSegments = new AtomicLong();
+    private final AtomicLong receivedIdsReused = new AtomicLong();
+    private final AtomicLong segmentsReclaimed = new AtomicLong();
+    private long missingAtStart;
+    private boolean wasTailTorn;
+
+    private Lane(
+            final Path directory,
+            final StoreContext context,
+            final byte[] salt,
+            final SegmentFiles files,
+            final Cursor cursor,
+            final UplinkJournal journal,
+            final Checkpoint checkpoint,
+            final LaneLog log) {
+        this.directory = directory;
+        this.context = context;
+        this.salt = salt;
+        this.files = files;
+        this.cursor = cursor;
+        this.journal = journal;
+        this.checkpoint = checkpoint;
+        this.writer = new LaneWriter(this, files, log, checkpoint, state, salt, context);
+    }
+
+    static Lane open(final Path directory, final StoreContext context, final byte[] salt, final LaneLog log)
+            throws IOException, StoreException {
+        final boolean force = context.durability() == Durability.FSYNC;
+        DurableFiles.createDirectory(directory);
+        Cursor cursor = null;
+        UplinkJournal journal = null;
+        Checkpoint checkpoint = null;
+        try {
+            cursor = Cursor.open(directory, salt, force);
+            journal = UplinkJournal.open(directory, salt, force);
+            checkpoint = Checkpoint.open(directory, salt, force);
+            final SegmentFiles files = new SegmentFiles(directory, context, salt);
+            final Lane lane = new Lane(directory, context, salt, files, cursor, journal, checkpoint, log);
+            lane.recover();
+            return lane;
+        } catch (final IOException | StoreException | RuntimeException e) {
+            closeAll(cursor, journal, checkpoint);
+            throw e;
+        }
+    }
+
+    private static void closeAll(final Cursor cursor, final UplinkJournal journal, final Checkpoint checkpoint)
+            throws IOException {
+        if (cursor != null) {
+            cursor.abandon();
+        }
+        if (journal != null) {
+            journal.abandon();
+        }
+        if (checkpoint != null) {
+            checkpoint.close();
+        }
+    }
+
+    private void recover() throws IOException, StoreException {
+        for (final Path discarded : files.clean()) {
+            LOGGER.warn("{} was set aside by the log library: it may hold records", discarded);
+        }
+        final LaneRecovery recovery = new LaneRecovery(files, salt, state, cursor);
+        recovery.run(
+                checkpoint, context.maxSessionExpiryMs(), context.nanoClock().nanoTime());
+        missingAtStart = recovery.missingRecords();
+        wasTailTorn = recovery.isTailTorn();
+        files.seal();
+        removeEmptySegments(recovery.lastSegment());
+        if (recovery.lastSegment() >= 0) {
+            keepDamagedCopy(recovery);
+            files.cut(recovery.lastSegment(), recovery.endOffset());
+        }
+        DurableFiles.forceDirectory(directory);
+        durablePosition = recovery.lastSegment() < 0 ? 0 : Position.of(recovery.lastSegment(), recovery.endOffset());
+        durableSequence = state.nextSequence - 1;
+        recoverUplink(recovery);
+        if (!writer.writeCheckpoint()) {
+            LOGGER.warn("no checkpoint could be written in {}: the next start reads more of the log", directory);
+        }
+    }
+
+    private void recoverUplink(final LaneRecovery recovery) throws StoreException, IOException {
+        if (!cursor.wasFound()) {
+            final long firstNumber = recovery.firstSendNumber() < 0 ? state.nextSendNumber : recovery.firstSendNumber();
+            cursor.startAt(recovery.firstSequence() < 0 ? durableSequence : recovery.firstSequence() - 1, firstNumber);
+            journal.forgetHistory();
+        }
+        while (cursor.writeIfDirty()) {
+            LOGGER.debug("cursor slot brought up to date in {}", directory);
+        }
+        journal.forgetBelow(cursor.olderDurableSendNumber());
+        journal.markOpen();
+    }
+
+    /** A segment without a single intact record at the end of the log: never used, or never made durable. */
+    private void removeEmptySegments(final int lastSegment) throws IOException {
+        int segment = lastSegment < 0 ? files.first() : files.after(lastSegment);
+        while (segment >= 0) {
+            final int next = files.after(segment);
+            try (SegmentReader reader = new SegmentReader(salt)) {
+                reader.open(files.path(segment), 0);
+                if (reader.step(Long.MAX_VALUE) == SegmentReader.Step.INVALID || reader.hasRecordBehind(0)) {
+                    LOGGER.error("the log ends in a damaged segment, kept as {}", files.setAside(segment));
+                } else {
+                    files.delete(segment);
+                }
+            }
+            files.nextSegmentIsAbove(segment);
+            segment = next;
+        }
+    }
+
+    /** What follows a torn end was never acknowledged; yet if it holds intact records, it may be damage instead. */
+    private void keepDamagedCopy(final LaneRecovery recovery) throws IOException {
+        final Path file = files.path(recovery.lastSegment());
+        try (SegmentReader reader = new SegmentReader(salt)) {
+            reader.open(file, recovery.endOffset());
+            if (!reader.hasRecordBehind(recovery.endOffset())) {
+                if (recovery.isTailTorn()) {
+                    LOGGER.warn("{}: cut a torn record at offset {}", file, recovery.endOffset());
+                }
+                return;
+            }
+        }
+        wasTailTorn = true;
+        final Path copy = directory.resolve(SegmentName.of(recovery.lastSegment(), SegmentName.DAMAGED));
+        try {
+            Files.deleteIfExists(copy);
+            Files.copy(file, copy);
+            LOGGER.error(
+                    "{}: damaged at offset {}, with intact records behind; kept as {}",
+                    file,
+                    recovery.endOffset(),
+                    copy);
+        } catch (final FileSystemException e) {
+            LOGGER.error("{}: damaged at offset {}; no room to keep a copy", file, recovery.endOffset(), e);
+        }
+    }
+
+    /**
+     * The writer; for the lane's one writer thread.
+     *
+     * @return always the same.
+     */
+    public LaneWriter writer() {
+        return writer;
+    }
+
+    /**
+     * A reader, at the lane's first record; for one thread.
+     *
+     * @return a new one, to be closed.
+     */
+    public LaneReader openReader() {
+        return new LaneReader(this, files, salt);
+    }
+
+    /**
+     * How far the broker has acknowledged; changed by the lane's uplink thread.
+     *
+     * @return always the same.
+     */
+    public Cursor cursor() {
+        return cursor;
+    }
+
+    /**
+     * The uplink's QoS 2 journal; for the lane's uplink thread.
+     *
+     * @return always the same.
+     */
+    public UplinkJournal journal() {
+        return journal;
+    }
+
+    /**
+     * Every record up to this one is durable. Any thread.
+     *
+     * @return sequence, 0 if there is none.
+     */
+    public long durableSequence() {
+        return durableSequence;
+    }
+
+    /** To be read after {@link #durableSequence()}: it is the place of that record's end or of a later one's. */
+    long durablePosition() {
+        return durablePosition;
+    }
+
+    void durable(final long position, final long sequence) {
+        durablePosition = position;
+        durableSequence = sequence;
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /**
+     * Deletes the segments that lie below both cursor slots and both checkpoints. For one housekeeping thread.
+     *
+     * @return number of files deleted.
+     * @throws StoreException if a file cannot be deleted.
+     */
+    public int reclaim() throws StoreException {
+        try {
+            final int deleted = files.reclaim(cursor.olderDurableSequence(), checkpoint.olderSegment());
+            if (deleted > 0) {
+                segmentsReclaimed.addAndGet(deleted);
+            }
+            return deleted;
+        } catch (final IOException e) {
+            throw new StoreException("cannot delete a segment in " + directory + ": check its permissions", e);
+        }
+    }
+
+    /**
+     * Makes the next segment file in advance, one ahead of the writer. Takes up to a second. For one housekeeping thread.
+     *
+     * @return true if one is ready; false if the limits forbid it: the outbox is filling up.
+     * @throws IOException if the disk is full or broken; try again later.
+     */
+    public boolean prepareSegment() throws IOException {
+        return files.prepare(false);
+    }
+
+    /**
+     * PUBLISH records that became durable, as counted for the ledger; survives restarts. Read the cursor's counters first:
+     * pending = accepted - finished is then never negative. Any thread.
+     *
+     * @param route number.
+     * @return count.
+     */
+    public long accepted(final int route) {
+        return state.accepted.getAcquire(route);
+    }
+
+    /**
+     * Gauges of the lane. Any thread.
+     *
+     * @return a snapshot; allocates.
+     */
+    public LaneStat stat() {
+        final long finishedSequence = cursor.sequence();
+        return new LaneStat(
+                files.count(),
+                files.bytesOnDisk(),
+                durableSequence,
+                finishedSequence,
+                sessions,
+                segmentsCreatedInline.get(),
+                segmentsReclaimed.get(),
+                deadSegments.get(),
+                receivedIdsReused.get(),
+                missingAtStart,
+                wasTailTorn);
+    }
+
+    void sessions(final int count) {
+        sessions = count;
+    }
+
+    void countSegmentCreatedInline() {
+        segmentsCreatedInline.incrementAndGet();
+    }
+
+    void countDeadSegment() {
+        deadSegments.incrementAndGet();
+    }
+
+    void countReceivedIdReused() {
+        receivedIdsReused.incrementAndGet();
+    }
+
+    /** Clean end, with all other threads gone: force, checkpoint, cursor, journal. */
+    void close() throws StoreException, IOException {
+        try {
+            writer.close();
+        } finally {
+            try {
+                checkpoint.force();
+                checkpoint.close();
+            } finally {
+                try {
+                    cursor.close(true);
+                } finally {
+                    journal.close();
+                }
+            }
+        }
+    }
+}

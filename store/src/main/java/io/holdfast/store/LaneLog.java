@@ -1,0 +1,41 @@
+package io.holdfast.store;
+
+import java.io.IOException;
+import org.agrona.DirectBuffer;
+
+/**
+ * The file a lane appends to. The seam in front of the log library: what lies behind it may be replaced by a simulated disk.
+ * All calls come from the lane's writer thread.
+ */
+interface LaneLog extends AutoCloseable {
+    /** Whether a segment is open for appending. */
+    boolean isOpen();
+
+    /** How many bytes of one record are sure to fit into the open segment. */
+    int remaining();
+
+    /**
+     * Goes on with another, prepared segment.
+     *
+     * @param segment number.
+     */
+    void roll(int segment) throws IOException;
+
+    /**
+     * Appends one record to the open segment. After an exception nothing may be appended or acknowledged any more.
+     *
+     * @param record to append.
+     * @param offset of its first byte.
+     * @param length in bytes, at most {@link #remaining()}.
+     */
+    void append(DirectBuffer record, int offset, int length) throws IOException;
+
+    /** Where the next record will start at the earliest: everything before is appended. See {@link Position}. */
+    long position();
+
+    /** Has everything appended to the open segment, and the file's name, on stable storage when it returns. */
+    void force() throws IOException;
+
+    @Override
+    void close() throws IOException;
+}

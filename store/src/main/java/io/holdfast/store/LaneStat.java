@@ -1,0 +1,29 @@
+package io.holdfast.store;
+
+/**
+ * Gauges of a lane.
+ *
+ * @param segments              segment files in the log.
+ * @param bytesOnDisk           bytes of all segment files, the prepared one included.
+ * @param durableSequence       every record up to it is durable.
+ * @param finishedSequence      every record up to it is finished.
+ * @param sessions              sessions remembered, as of the last second.
+ * @param segmentsCreatedInline segment files the writer had to make itself.
+ * @param segmentsReclaimed     segment files deleted.
+ * @param deadSegments          segment files given up because a sync failed.
+ * @param receivedIdsReused     QoS 2 Packet Identifiers used for another message before their PUBREL.
+ * @param missingAtStart        records that were found missing when the lane was opened.
+ * @param wasTailTorn           whether the log ended in bytes that were no intact record.
+ */
+public record LaneStat(
+        int segments,
+        long bytesOnDisk,
+        long durableSequence,
+        long finishedSequence,
+        int sessions,
+        long segmentsCreatedInline,
+        long segmentsReclaimed,
+        long deadSegments,
+        long receivedIdsReused,
+        long missingAtStart,
+        boolean wasTailTorn) {}

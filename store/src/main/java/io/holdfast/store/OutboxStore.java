@@ -1,0 +1,238 @@
+package io.holdfast.store;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.DirectBuffer;
+
+/**
+ * The durable outbox in a data directory. Opening and closing is for one thread; what happens in between is done through the
+ * {@link Lane}s.
+ */
+public final class OutboxStore implements AutoCloseable {
+    private static final String LANE_PREFIX = "lane-";
+
+    private final StoreMeta meta;
+    private final RouteTable routes;
+    private final List<Lane> lanes;
+    private final StoreLock lock;
+
+    private OutboxStore(final StoreMeta meta, final RouteTable routes, final List<Lane> lanes, final StoreLock lock) {
+        this.meta = meta;
+        this.routes = routes;
+        this.lanes = lanes;
+        this.lock = lock;
+    }
+
+    /**
+     * Opens the store, making the data directory if there is none. Reads the log from the last checkpoint on.
+     *
+     * @param context settings.
+     * @return the store; this process owns the directory until it is closed or the process ends.
+     * @throws StoreException if a setting is wrong, or the directory is in use, unreadable or of another version; the message
+     *                        says what to do.
+     */
+    public static OutboxStore open(final StoreContext context) throws StoreException {
+        context.conclude();
+        try {
+            DurableFiles.createDirectory(context.directory());
+            final StoreLock lock = StoreLock.take(context.directory(), true);
+            try {
+                return open(context, lock);
+            } catch (final IOException | StoreException | RuntimeException e) {
+                lock.close();
+                throw e;
+            }
+        } catch (final IOException e) {
+            throw new StoreException(
+                    "cannot open the data directory " + context.directory() + ": " + e
+                            + "; check the disk and the permissions, or use another --data-dir",
+                    e);
+        }
+    }
+
+    private static OutboxStore open(final StoreContext context, final StoreLock lock)
+            throws IOException, StoreException {
+        final Path directory = context.directory();
+        final StoreMeta before = readOrCreateMeta(context);
+        if (before.lanes() != context.lanes()) {
+            throw new StoreException("the data directory " + directory + " has " + before.lanes()
+                    + " lanes: start with --lanes " + before.lanes() + ", or drain it and use a new --data-dir");
+        }
+        final RouteTable routes = RouteTable.read(directory);
+        routes.add(context.routes());
+        final StoreMeta meta = merged(before, context);
+        final boolean isOtherClient = !meta.uplinkClientId().equals(before.uplinkClientId());
+        final List<Lane> lanes = new ArrayList<>();
+        try {
+            for (int i = 0; i < meta.lanes(); i++) {
+                lanes.add(openLane(context, i, meta, isOtherClient));
+            }
+            if (!meta.equals(before)) {
+                MetaFile.write(directory, meta);
+            }
+            return new OutboxStore(meta, routes, List.copyOf(lanes), lock);
+        } catch (final IOException | StoreException | RuntimeException e) {
+            for (final Lane lane : lanes) {
+                lane.close();
+            }
+            throw e;
+        }
+    }
+
+    private static Lane openLane(
+            final StoreContext context, final int number, final StoreMeta meta, final boolean isOtherClient)
+            throws IOException, StoreException {
+        final Path directory = context.directory().resolve(LANE_PREFIX + number);
+        final boolean force = context.durability() == Durability.FSYNC;
+        final Lane lane = Lane.open(
+                directory, context, MetaFile.saltOf(meta), new SegmentLog(directory, context.segmentBytes(), force));
+        if (isOtherClient) {
+            lane.journal().forgetHistory();
+            lane.journal().force();
+        }
+        return lane;
+    }
+
+    private static StoreMeta readOrCreateMeta(final StoreContext context) throws IOException, StoreException {
+        final Path directory = context.directory();
+        final StoreMeta present = MetaFile.read(directory);
+        if (present != null) {
+            return present;
+        }
+        if (Files.exists(directory.resolve(LANE_PREFIX + 0))) {
+            throw new StoreException(directory + " holds an outbox but no " + MetaFile.NAME + " file: restore "
+                    + MetaFile.NAME + " or " + MetaFile.COPY_NAME + " from a backup, or use another --data-dir");
+        }
+        final StoreMeta created = MetaFile.create(context.lanes(), context.segmentBytes(), context.uplinkClientId());
+        MetaFile.write(directory, created);
+        return created;
+    }
+
+    private static StoreMeta merged(final StoreMeta before, final StoreContext context) {
+        final String uplinkClientId =
+                context.uplinkClientId() == null ? before.uplinkClientId() : context.uplinkClientId();
+        return new StoreMeta(
+                before.storeId(),
+                before.salt(),
+                before.lanes(),
+                before.laneHash(),
+                context.segmentBytes(),
+                uplinkClientId);
+    }
+
+    /**
+     * Looks at a data directory that no process uses; changes nothing in it.
+     *
+     * @param directory of the store.
+     * @return what it holds.
+     * @throws StoreException if it is in use or no outbox.
+     */
+    @SuppressWarnings("try")
+    public static StoreStat stat(final Path directory) throws StoreException {
+        if (!Files.exists(directory.resolve(MetaFile.NAME)) && !Files.exists(directory.resolve(MetaFile.COPY_NAME))) {
+            throw new StoreException(directory + " is not a Holdfast data directory: check --data-dir");
+        }
+        try (StoreLock lock = StoreLock.take(directory, false)) {
+            return StoreStat.read(directory, MetaFile.read(directory), RouteTable.read(directory));
+        } catch (final IOException e) {
+            throw new StoreException("cannot read the data directory " + directory + ": " + e, e);
+        }
+    }
+
+    static Path laneDirectory(final Path directory, final int lane) {
+        return directory.resolve(LANE_PREFIX + lane);
+    }
+
+    public StoreMeta meta() {
+        return meta;
+    }
+
+    public int laneCount() {
+        return lanes.size();
+    }
+
+    public Lane lane(final int number) {
+        return lanes.get(number);
+    }
+
+    /**
+     * The lane of a client. Any thread.
+     *
+     * @param clientId the Client Identifier.
+     * @return lane number.
+     */
+    public int laneFor(final String clientId) {
+        return LaneHash.laneOf(clientId, lanes.size());
+    }
+
+    /**
+     * The lane of a client. Any thread.
+     *
+     * @param buffer that holds the Client Identifier in UTF-8.
+     * @param offset of its first byte.
+     * @param length in bytes.
+     * @return lane number.
+     */
+    public int laneFor(final DirectBuffer buffer, final int offset, final int length) {
+        return LaneHash.laneOf(buffer, offset, length, lanes.size());
+    }
+
+    /**
+     * The number of a route, for records and counters. Any thread.
+     *
+     * @param routeText one of those in {@link StoreContext#routes()}.
+     * @return number, or -1 if the text is not known.
+     */
+    public int routeNumber(final String routeText) {
+        return routes.numberOf(routeText);
+    }
+
+    /**
+     * The text of a route. Any thread.
+     *
+     * @param number of the route.
+     * @return text; also for a route that is not configured any more.
+     */
+    public String routeText(final int number) {
+        return routes.textOf(number);
+    }
+
+    /**
+     * How many route numbers have been given out.
+     *
+     * @return all numbers are below it.
+     */
+    public int routeCount() {
+        return routes.size();
+    }
+
+    /**
+     * Ends cleanly, with all threads that use a lane gone: everything is forced, a checkpoint and the cursor are written.
+     *
+     * @throws StoreException if something could not be written; the directory is free nonetheless.
+     */
+    @Override
+    public void close() throws StoreException {
+        StoreException failure = null;
+        for (final Lane lane : lanes) {
+            try {
+                lane.close();
+            } catch (final IOException e) {
+                failure = new StoreException("cannot close " + lane.directory() + ": check the disk", e);
+            } catch (final StoreException e) {
+                failure = e;
+            }
+        }
+        try {
+            lock.close();
+        } catch (final IOException e) {
+            failure = new StoreException("cannot release the lock of the data directory", e);
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package io.holdfast.store;
+
+/** A place in the log of a lane, packed into a long: segment number above, offset in the file below. */
+final class Position {
+    private Position() {}
+
+    static long of(final int segment, final long offset) {
+        return ((long) segment << Integer.SIZE) | offset;
+    }
+
+    static int segment(final long position) {
+        return (int) (position >>> Integer.SIZE);
+    }
+
+    static long offset(final long position) {
+        return position & 0xFFFF_FFFFL;
+    }
+}

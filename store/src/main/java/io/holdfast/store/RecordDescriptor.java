@@ -1,0 +1,72 @@
+package io.holdfast.store;
+
+/**
+ * The layout of a record in the log. All numbers are big-endian; a record has no padding.
+ *
+ * <pre>
+ *  0  int    CRC32C, over the store's 16 byte salt and then the bytes [4, length)
+ *  4  byte   layout version
+ *  5  byte   kind
+ *  6  byte   flags: bits 0-1 QoS, bit 2 RETAIN, bits 4-7 the source's MQTT protocol level (3, 4, 5)
+ *  7  byte   reserved, 0
+ *  8  long   sequence: counts the records of a lane from 1, without a gap, over all kinds
+ * 16  long   send number: counts the PUBLISH records of a lane with QoS above 0 from 0; -1 for others
+ * 24  long   receive time, epoch milliseconds
+ * 32  long   expiry time, epoch milliseconds; 0 = none
+ * 40  int    content checksum: CRC32C of topic and payload
+ * 44  short  route number, unsigned
+ * 46  short  Packet Identifier of the device, unsigned; 0 for QoS 0
+ * 48  short  length of the Client Identifier, unsigned
+ * 50  short  length of the topic, unsigned
+ * 52  int    length of the properties
+ * 56  int    length of the payload
+ * 60  ...    Client Identifier, topic, properties (raw v5 bytes without their length, topic alias removed), payload
+ * </pre>
+ */
+public final class RecordDescriptor {
+    /** The layout version this class describes. */
+    public static final int LAYOUT_VERSION = 1;
+
+    /** A message on its way to the broker. */
+    public static final int KIND_PUBLISH = 1;
+
+    /** A PUBREL was received: the Packet Identifier left the session's set (MQTT 5, section 4.3.3). */
+    public static final int KIND_RELEASE = 2;
+
+    /** The client's session ended: its set of received Packet Identifiers is empty from here on. */
+    public static final int KIND_SESSION_RESET = 3;
+
+    /** The send number of a record that needs no Packet Identifier on the uplink. */
+    public static final long NO_SEND_NUMBER = -1;
+
+    /** Where the flags keep the QoS. */
+    public static final int QOS_MASK = 0x03;
+
+    /** RETAIN bit of the flags. */
+    public static final int RETAIN_FLAG = 0x04;
+
+    /** Shift of the protocol level in the flags. */
+    public static final int PROTOCOL_LEVEL_SHIFT = 4;
+
+    public static final int CRC_OFFSET = 0;
+    public static final int LAYOUT_OFFSET = 4;
+    public static final int KIND_OFFSET = 5;
+    public static final int FLAGS_OFFSET = 6;
+    public static final int RESERVED_OFFSET = 7;
+    public static final int SEQUENCE_OFFSET = 8;
+    public static final int SEND_NUMBER_OFFSET = 16;
+    public static final int RECEIVE_TIME_OFFSET = 24;
+    public static final int EXPIRY_TIME_OFFSET = 32;
+    public static final int CONTENT_CHECKSUM_OFFSET = 40;
+    public static final int ROUTE_NUMBER_OFFSET = 44;
+    public static final int PACKET_ID_OFFSET = 46;
+    public static final int CLIENT_ID_LENGTH_OFFSET = 48;
+    public static final int TOPIC_LENGTH_OFFSET = 50;
+    public static final int PROPERTIES_LENGTH_OFFSET = 52;
+    public static final int PAYLOAD_LENGTH_OFFSET = 56;
+
+    /** Length of the fixed part; the Client Identifier begins here. */
+    public static final int HEADER_LENGTH = 60;
+
+    private RecordDescriptor() {}
+}
