@@ -121,7 +121,7 @@ final class RandomPackets {
                 "t" + text(60),
                 qos == 0 ? new byte[0] : packetId(),
                 properties,
-                bytes(random.nextInt(10) == 0 ? random.nextInt(3000) : random.nextInt(30)));
+                bytes(random.nextInt(10) == 0 ? random.nextInt(300) : random.nextInt(30)));
     }
 
     private byte[] ack(int firstByte, int type, int[] codes, Direction direction, MqttVersion version) {
