@@ -74,6 +74,11 @@ final class Checkpoint implements AutoCloseable {
         return nextSendNumber;
     }
 
+    /** The greatest segment either checkpoint names: no new segment may get a number below it. */
+    int highestSegment() {
+        return Math.max(segment, olderSegment);
+    }
+
     /** Segments below it are needed by neither checkpoint; 0 until both are there. Any thread. */
     int olderSegment() {
         return olderSegment;

@@ -142,7 +142,8 @@ public final class Cursor {
     }
 
     /**
-     * Counts records that the broker acknowledged.
+     * Counts records that the broker acknowledged. A record is counted when the cursor passes it, not before: what is counted
+     * and what will be read again after a crash must not overlap. The same holds for the other counters.
      *
      * @param route number.
      * @param count of records.

@@ -98,6 +98,7 @@ public final class Lane {
         missingAtStart = recovery.missingRecords();
         wasTailTorn = recovery.isTailTorn();
         files.seal();
+        files.nextSegmentIsAbove(checkpoint.highestSegment() - 1);
         removeEmptySegments(recovery.lastSegment());
         if (recovery.lastSegment() >= 0) {
             keepDamagedCopy(recovery);
@@ -122,6 +123,7 @@ public final class Lane {
             LOGGER.debug("cursor slot brought up to date in {}", directory);
         }
         journal.forgetBelow(cursor.olderDurableSendNumber());
+        state.nextSendNumber = Math.max(state.nextSendNumber, journal.highestMark() + 1);
         journal.markOpen();
     }
 
@@ -132,7 +134,8 @@ public final class Lane {
             final int next = files.after(segment);
             try (SegmentReader reader = new SegmentReader(salt)) {
                 reader.open(files.path(segment), 0);
-                if (reader.step(Long.MAX_VALUE) == SegmentReader.Step.INVALID || reader.hasRecordBehind(0)) {
+                if (reader.hasRecordBehind(0)) {
+                    wasTailTorn = true;
                     LOGGER.error("the log ends in a damaged segment, kept as {}", files.setAside(segment));
                 } else {
                     files.delete(segment);

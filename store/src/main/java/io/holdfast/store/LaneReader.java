@@ -137,14 +137,12 @@ public final class LaneReader implements AutoCloseable {
         int candidate = number;
         while (candidate >= 0) {
             try {
-                if (files.contains(candidate)) {
-                    reader.open(files.path(candidate), 0);
-                    segment = candidate;
-                    isSegmentStart = true;
-                    return true;
-                }
+                reader.open(files.path(candidate), 0);
+                segment = candidate;
+                isSegmentStart = true;
+                return true;
             } catch (final NoSuchFileException e) {
-                LOGGER.error("{} has been deleted by someone else", e.getFile());
+                LOGGER.debug("{} is gone", e.getFile());
             }
             candidate = files.after(candidate);
         }

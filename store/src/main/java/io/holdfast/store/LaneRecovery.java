@@ -87,7 +87,7 @@ final class LaneRecovery {
         }
     }
 
-    private void take(final int segment, final long defaultExpiryMs, final long nowNs) {
+    private void take(final int segment, final long defaultExpiryMs, final long nowNs) throws IOException {
         final RecordView record = reader.view();
         final long sequence = record.sequence();
         if (firstSequence < 0) {

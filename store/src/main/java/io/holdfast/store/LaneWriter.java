@@ -59,7 +59,7 @@ public final class LaneWriter {
 
     // for the current segment
     private boolean isSegmentFromReserve;
-    private int checkpointsDue;
+    private int checkpointsDue = 1;
 
     private long retryAtNs;
     private boolean isRetryTimed;

@@ -233,9 +233,15 @@ final class SegmentFiles {
         }
     }
 
-    Path path(final int segment) {
+    Path path(final int segment) throws NoSuchFileException {
         synchronized (indexLock) {
-            return segments.get(segment).file;
+            final Segment found = segments.get(segment);
+            if (found == null) {
+                throw new NoSuchFileException(directory
+                        .resolve(SegmentName.of(segment, SegmentName.LIVE))
+                        .toString());
+            }
+            return found.file;
         }
     }
 
@@ -251,12 +257,6 @@ final class SegmentFiles {
         synchronized (indexLock) {
             final Integer next = segments.higherKey(segment);
             return next == null ? -1 : next;
-        }
-    }
-
-    boolean contains(final int segment) {
-        synchronized (indexLock) {
-            return segments.containsKey(segment);
         }
     }
 

@@ -230,6 +230,7 @@ public final class StoreContext {
                 maxBytesPerLane() >= 2 * fileBytes(segmentBytes),
                 "--outbox-max-bytes must hold two segment files per lane (" + 2L * lanes * fileBytes(segmentBytes)
                         + " bytes with this --segment-bytes), is " + maxBytes);
+        check(uplinkClientId == null || uplinkClientId.lines().count() == 1, "--uplink-client-id must be one line");
         check(reserveBytes >= 0, "--disk-reserve-bytes must not be negative, is " + reserveBytes);
         check(routes.size() <= RouteTable.MAX_ROUTES, "more than " + RouteTable.MAX_ROUTES + " routes");
         check(maxSessionExpiryMs >= 0, "--max-session-expiry must not be negative, is " + maxSessionExpiryMs);

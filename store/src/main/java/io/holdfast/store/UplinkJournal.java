@@ -222,6 +222,11 @@ public final class UplinkJournal {
         isDirty = false;
     }
 
+    /** The greatest send number that carries a mark, or -1: it must never be given to another record. */
+    long highestMark() {
+        return highest;
+    }
+
     /** With the log open again, an end without {@link #close} must be seen as one, whatever the durability. */
     void markOpen() throws StoreException, IOException {
         write(0);
@@ -253,7 +258,11 @@ public final class UplinkJournal {
             received[word] = content.getLong(at, BIG_ENDIAN);
             givenUp[word] = content.getLong(at + words * Long.BYTES, BIG_ENDIAN);
         }
-        highest = base + (long) words * Long.SIZE - 1;
+        for (long number = base + (long) words * Long.SIZE - 1; number >= base && highest < 0; number--) {
+            if (isReceived(number) || isGivenUp(number)) {
+                highest = number;
+            }
+        }
         final boolean mayHaveLostWrites = (flags & (CLOSED_CLEANLY | WITHOUT_SYNCS)) == WITHOUT_SYNCS
                 && content.getLong(start + BOOT_OFFSET, BIG_ENDIAN) != bootHash;
         hasHistory = (flags & HAS_HISTORY) != 0;

@@ -15,7 +15,7 @@ class OutboxStoreTest {
     Path directory;
 
     @Test
-    void whatIsForcedIsReadBack() throws StoreException {
+    void whatIsForcedIsReadBack() throws Exception {
         try (StoreFixture fixture = StoreFixture.open(directory)) {
             assertEquals(Outcome.STORED, fixture.publish(1, 7, "a/b", "hello"));
             assertEquals(0, fixture.lane.durableSequence());
@@ -29,7 +29,7 @@ class OutboxStoreTest {
     }
 
     @Test
-    void recordsOutliveACleanRestartAndGoOn() throws StoreException {
+    void recordsOutliveACleanRestartAndGoOn() throws Exception {
         try (StoreFixture fixture = StoreFixture.open(directory)) {
             fixture.publishMany(0, 3, 10);
         }
@@ -47,7 +47,7 @@ class OutboxStoreTest {
     }
 
     @Test
-    void rollsOverManySegmentsAndReclaims() throws StoreException {
+    void rollsOverManySegmentsAndReclaims() throws Exception {
         try (StoreFixture fixture = StoreFixture.open(directory)) {
             for (int i = 0; i < 2_000; i += 20) {
                 fixture.publishMany(i, i + 20, 1_000);

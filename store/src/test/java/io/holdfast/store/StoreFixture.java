@@ -1,10 +1,12 @@
 package io.holdfast.store;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -12,6 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class StoreFixture implements AutoCloseable {
     static final int SEGMENT_BYTES = StoreContext.SEGMENT_BYTES_MIN;
     static final String ROUTE = "outbox #";
+    static final byte[] SALT = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
     /** What a test wants to compare. */
     record Message(long sequence, int kind, String clientId, int packetId, String topic, String payload) {}
@@ -29,6 +32,19 @@ final class StoreFixture implements AutoCloseable {
         store = OutboxStore.open(context.errorHandler(errors::add));
         lane = store.lane(0);
         writer = lane.writer();
+    }
+
+    private StoreFixture(final Path directory, final UnaryOperator<LaneLog> log) throws StoreException, IOException {
+        final StoreContext context = context(directory).errorHandler(errors::add);
+        store = null;
+        lane = Lane.open(directory, context, SALT, log.apply(new SegmentLog(directory, context.segmentBytes(), true)));
+        writer = lane.writer();
+    }
+
+    /** One lane alone, with something between the writer and its log. */
+    static StoreFixture openLane(final Path directory, final UnaryOperator<LaneLog> log)
+            throws StoreException, IOException {
+        return new StoreFixture(directory, log);
     }
 
     static StoreContext context(final Path directory) {
@@ -70,7 +86,7 @@ final class StoreFixture implements AutoCloseable {
         final ClientSession current = session();
         final int length = encoder.publish(record, 0, qos, false, 4)
                 .times(1_000, 0)
-                .route(store.routeNumber(ROUTE))
+                .route(0)
                 .packetId(packetId)
                 .clientId(current.clientIdBytes())
                 .topic(new UnsafeBuffer(topic), 0, topic.length)
@@ -153,7 +169,11 @@ final class StoreFixture implements AutoCloseable {
     }
 
     @Override
-    public void close() throws StoreException {
-        store.close();
+    public void close() throws StoreException, IOException {
+        if (store != null) {
+            store.close();
+        } else {
+            lane.close();
+        }
     }
 }
