@@ -41,6 +41,9 @@ public final class ConnackPacket {
             throw reader.malformed("MQTT-3.2.2-1", "reserved Connect Acknowledge Flags set");
         }
         code = reader.readByte("Connect Reason Code");
+        if (version.isV5() ? code != 0 && !ReasonCode.isFailure(code) : code > ConnectReturnCode.NOT_AUTHORIZED) {
+            throw reader.protocolError("", "the reserved code 0x" + Integer.toHexString(code));
+        }
         sessionPresent = flags == 1 && version != MqttVersion.MQTT_3_1;
         if (sessionPresent && code != 0) {
             throw reader.protocolError(

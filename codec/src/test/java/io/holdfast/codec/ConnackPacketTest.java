@@ -170,6 +170,8 @@ class ConnackPacketTest {
         "MQTT_5, 20 05 00 00 02 24 02, 0x82", // Maximum QoS 2
         "MQTT_5, 20 05 00 00 02 01 00, 0x81", // a property of PUBLISH
         "MQTT_5, 20 07 00 00 04 25 00 25 00, 0x82", // twice
+        "MQTT_5, 20 03 00 01 00, 0x82", // a reserved code
+        "MQTT_3_1_1, 20 02 00 06, 0x82",
         "MQTT_3_1_1, 20 03 00 00 00, 0x81",
         "MQTT_3_1_1, 20 01 00, 0x81"
     })
