@@ -1,0 +1,83 @@
+package io.holdfast.proxy;
+
+import io.holdfast.store.Lane;
+import io.holdfast.store.OutboxStore;
+import io.holdfast.store.StoreException;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What may take its time: makes each lane's next segment in advance, and deletes those that are finished. */
+final class HousekeepingAgent implements Agent {
+    private static final Logger LOG = LoggerFactory.getLogger(HousekeepingAgent.class);
+    private static final long RECLAIM_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
+
+    private final OutboxStore store;
+    private final NanoClock clock;
+    private long reclaimAtNs;
+    private long prepareAtNs;
+    private String lastComplaint = "";
+
+    HousekeepingAgent(OutboxStore store, NanoClock clock) {
+        this.store = store;
+        this.clock = clock;
+        this.reclaimAtNs = clock.nanoTime();
+        this.prepareAtNs = reclaimAtNs;
+    }
+
+    @Override
+    public String roleName() {
+        return "housekeeping";
+    }
+
+    @Override
+    public int doWork() {
+        return prepareSegments() + reclaim();
+    }
+
+    private int prepareSegments() {
+        if (clock.nanoTime() - prepareAtNs < 0) {
+            return 0;
+        }
+        for (int i = 0; i < store.laneCount(); i++) {
+            try {
+                if (!store.lane(i).prepareSegment()) {
+                    prepareAtNs = clock.nanoTime() + RETRY_NS;
+                }
+            } catch (IOException e) {
+                prepareAtNs = clock.nanoTime() + RETRY_NS;
+                complain("no room for the next segment of lane " + i + ": " + e.getMessage());
+            }
+        }
+        return 0;
+    }
+
+    private int reclaim() {
+        if (clock.nanoTime() - reclaimAtNs < 0) {
+            return 0;
+        }
+        reclaimAtNs = clock.nanoTime() + RECLAIM_NS;
+        int deleted = 0;
+        for (int i = 0; i < store.laneCount(); i++) {
+            Lane lane = store.lane(i);
+            try {
+                deleted += lane.reclaim();
+            } catch (StoreException e) {
+                complain(e.getMessage());
+            }
+        }
+        return deleted;
+    }
+
+    /** One line per kind of trouble. */
+    private void complain(String what) {
+        if (!what.equals(lastComplaint)) {
+            lastComplaint = what;
+            LOG.error("{}", what);
+        }
+    }
+}

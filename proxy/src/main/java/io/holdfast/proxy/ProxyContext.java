@@ -1,0 +1,87 @@
+package io.holdfast.proxy;
+
+import io.holdfast.proxy.admission.Route;
+import io.holdfast.store.Durability;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All settings of a proxy, checked. Names carry their units.
+ *
+ * @param upstream  the broker
+ * @param listeners at least one
+ * @param admin     where the admin HTTP server listens; empty for off
+ * @param routes    first match wins
+ * @param devices   what devices may do
+ * @param outbox    the durable store
+ * @param uplink    the connection that delivers from it
+ * @param loops     device event loops
+ */
+public record ProxyContext(
+        Endpoint upstream,
+        List<Endpoint> listeners,
+        Optional<Endpoint> admin,
+        List<Route> routes,
+        Devices devices,
+        Outbox outbox,
+        Uplink uplink,
+        int loops) {
+
+    /**
+     * What devices may do.
+     *
+     * @param receiveMaximum           QoS 1 and 2 PUBLISHes of one device that may be unfinished; 1 to 65,535
+     * @param topicAliasMaximum        aliases that a v5 device may define
+     * @param maxPacketSize            bytes of a whole packet
+     * @param maxPayload               bytes of a payload; more is acknowledged and dropped
+     * @param maxMetadata              bytes of topic and properties; more is acknowledged and dropped
+     * @param maxUserProperties        User Properties of a PUBLISH; more is acknowledged and dropped
+     * @param storeQos0                whether QoS 0 on an outbox route is stored
+     * @param connectDeadlineMs        from accept to the end of CONNECT
+     * @param ingressMemoryBudgetBytes unsettled bytes of all devices
+     * @param holdTimeoutMs            how long a held PUBLISH waits for a session link
+     * @param maxSessionExpiryMs       how long the session of a 3.x device without Clean Session is kept
+     */
+    public record Devices(
+            int receiveMaximum,
+            int topicAliasMaximum,
+            int maxPacketSize,
+            int maxPayload,
+            int maxMetadata,
+            int maxUserProperties,
+            boolean storeQos0,
+            long connectDeadlineMs,
+            long ingressMemoryBudgetBytes,
+            long holdTimeoutMs,
+            long maxSessionExpiryMs) {}
+
+    /**
+     * The durable store.
+     *
+     * @param directory    the data directory
+     * @param durability   what "settled" waits for
+     * @param lanes        outbox partitions
+     * @param segmentBytes record bytes of a segment
+     * @param maxBytes     bytes that the segments may take; 0: 80 % of the file system at start
+     * @param reserveBytes free bytes to leave on the file system; 0: 256 MiB, or 5 % where that is less
+     */
+    public record Outbox(
+            Path directory, Durability durability, int lanes, int segmentBytes, long maxBytes, long reserveBytes) {}
+
+    /**
+     * The connection that delivers from the outbox.
+     *
+     * @param clientId     empty: one made with the data directory
+     * @param userName     empty: none
+     * @param passwordFile empty: none
+     * @param window       span of unfinished send numbers, 1 to 32,767
+     * @param ackTimeoutMs after which a missing acknowledgement recycles the connection
+     */
+    public record Uplink(
+            Optional<String> clientId,
+            Optional<String> userName,
+            Optional<Path> passwordFile,
+            int window,
+            long ackTimeoutMs) {}
+}

@@ -1,0 +1,34 @@
+package io.holdfast.proxy;
+
+import io.holdfast.proxy.admission.IngressBudget;
+import io.holdfast.proxy.admission.RouteTable;
+import io.holdfast.proxy.connection.ClientRegistry;
+import io.holdfast.proxy.link.LinkDialer;
+import io.holdfast.proxy.metrics.Counters;
+import io.holdfast.store.OutboxStore;
+import org.agrona.concurrent.EpochClock;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * What every connection of a proxy needs and none owns.
+ *
+ * @param context   the settings
+ * @param routes    where a PUBLISH goes
+ * @param store     the outbox
+ * @param budget    bytes unsettled
+ * @param registry  which connection has which client id
+ * @param dialer    makes session links
+ * @param counters  what is counted
+ * @param wallClock epoch milliseconds
+ * @param clock     monotonic nanoseconds
+ */
+public record ProxyServices(
+        ProxyContext context,
+        RouteTable routes,
+        OutboxStore store,
+        IngressBudget budget,
+        ClientRegistry registry,
+        LinkDialer dialer,
+        Counters counters,
+        EpochClock wallClock,
+        NanoClock clock) {}

@@ -1,0 +1,430 @@
+package io.holdfast.proxy.admission;
+
+import io.holdfast.codec.AckView;
+import io.holdfast.codec.ConnackLimits;
+import io.holdfast.codec.MqttProtocolException;
+import io.holdfast.codec.MqttVersion;
+import io.holdfast.codec.PacketType;
+import io.holdfast.codec.PublishView;
+import io.holdfast.codec.ReasonCode;
+import io.holdfast.proxy.ProxyContext;
+import io.holdfast.proxy.ProxyServices;
+import io.holdfast.proxy.ack.AckListener;
+import io.holdfast.proxy.ack.AckStage;
+import io.holdfast.proxy.guard.PublishCaps;
+import io.holdfast.proxy.metrics.Counters;
+import io.holdfast.proxy.metrics.Meter;
+import io.holdfast.proxy.outbox.LaneFeed;
+import io.holdfast.proxy.outbox.OutboxClient;
+import io.holdfast.proxy.outbox.OutboxEntry;
+import io.holdfast.store.ClientSession;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The PUBLISHes and PUBRELs of one device: each goes to the outbox, to the session link, or is answered here, and gets its
+ * slot in the ordered ack stage before anything else happens to it. On the device's event loop.
+ */
+public final class PublishAdmission implements OutboxClient, AckListener {
+    private enum Pause {
+        NONE,
+        WINDOW,
+        BYTES
+    }
+
+    // for the connection
+    private final ProxyContext.Devices settings;
+    private final ProxyServices services;
+    private final Counters counters;
+    private final RouteTable routes;
+    private final LoopContext loop;
+    private final AdmittedDevice device;
+    private final MqttVersion version;
+    private final String clientId;
+    private final byte[] clientIdBytes;
+    private final long epoch;
+    private final LaneFeed feed;
+    private final AckStage acks = new AckStage(this);
+    private final InboundIds ids = new InboundIds();
+    private final TopicAliases aliases;
+    private final boolean resolvesAliases;
+    private final AckView ack = new AckView();
+    private ClientSession session;
+
+    // what is open now
+    private int openPublishes;
+    private long outboxBytes;
+    private Pause pause = Pause.NONE;
+    private boolean closed;
+
+    /**
+     * Makes the admission of a device that the broker has accepted.
+     *
+     * @param clientId of the session; what the lane is chosen by
+     * @param epoch    larger than that of every earlier connection
+     * @param limits   what the device is told in CONNACK
+     */
+    public PublishAdmission(
+            ProxyServices services,
+            LoopContext loop,
+            AdmittedDevice device,
+            MqttVersion version,
+            String clientId,
+            long epoch,
+            ConnackLimits limits) {
+        this.services = services;
+        this.settings = services.context().devices();
+        this.counters = services.counters();
+        this.routes = services.routes();
+        this.loop = loop;
+        this.device = device;
+        this.version = version;
+        this.clientId = clientId;
+        this.clientIdBytes = clientId.getBytes(StandardCharsets.UTF_8);
+        this.epoch = epoch;
+        this.feed = loop.feed(services.store().laneFor(clientId));
+        this.aliases = new TopicAliases(limits.topicAliasMaximum());
+        this.resolvesAliases = routes.anyOutbox();
+        acks.version(version);
+    }
+
+    /** Asks the lane for the session; {@link AdmittedDevice#onSessionOpen} follows. */
+    public void open(boolean sessionPresent) {
+        feed.openSession(this, clientId, epoch, sessionPresent);
+    }
+
+    /** The connection ended. What is unsettled stays unacknowledged. */
+    public void close(long sessionExpiryMs) {
+        closed = true;
+        if (session != null) {
+            feed.closeSession(this, session, epoch, sessionExpiryMs);
+        }
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed;
+    }
+
+    // ---- PUBLISH
+
+    /** A PUBLISH of the device; false if it has to wait in the decoder. */
+    public boolean onPublish(ByteBuf buf, int offset, int bodyOffset, int end) {
+        PublishView publish = loop.publishView();
+        publish.wrap(buf, offset, bodyOffset, end, version, settings.maxUserProperties());
+        int owner = publish.qos() == 2 ? ids.ownerOf(publish.packetId()) : InboundIds.NONE;
+        if (publish.qos() > 0 && !hasWindow(owner)) {
+            return false;
+        }
+        ByteBuf aliasTopic = resolveAlias(publish);
+        Meter cap = PublishCaps.violation(publish, settings, clientId);
+        if (cap != null) {
+            acknowledgeAndDrop(publish, owner, cap);
+            return true;
+        }
+        int route = aliasTopic == null
+                ? routes.match(buf, publish.topicOffset(), publish.topicLength())
+                : routes.match(aliasTopic, aliasTopic.readerIndex(), aliasTopic.readableBytes());
+        if (publish.qos() == 0) {
+            counters.increment(Meter.PUBLISH_QOS0);
+            onQos0(publish, aliasTopic, route);
+        } else if (owner == InboundIds.HOLD || (owner == InboundIds.NONE && routes.mode(route) == DeliveryMode.HOLD)) {
+            hold(publish, aliasTopic, owner);
+        } else {
+            store(publish, aliasTopic, owner, route);
+        }
+        pauseIfOverBudget();
+        return true;
+    }
+
+    /** A v5 device that sends more than it may is at fault [MQTT-3.3.4-7]; a 3.x device was never told: it waits. */
+    private boolean hasWindow(int owner) {
+        if (version.isV5()) {
+            if (owner == InboundIds.NONE && openPublishes >= settings.receiveMaximum()) {
+                throw MqttProtocolException.of(
+                        ReasonCode.RECEIVE_MAXIMUM_EXCEEDED,
+                        "MQTT-3.3.4-7",
+                        "more than " + settings.receiveMaximum() + " PUBLISHes without an answer");
+            }
+            return true;
+        }
+        if (acks.size() < settings.receiveMaximum()) {
+            return true;
+        }
+        pause(Pause.WINDOW);
+        return false;
+    }
+
+    private ByteBuf resolveAlias(PublishView publish) {
+        int alias = publish.topicAlias();
+        if (alias == 0) {
+            return null;
+        }
+        if (publish.topicLength() == 0) {
+            return aliases.resolve(alias);
+        }
+        aliases.define(alias, publish.buffer(), publish.topicOffset(), publish.topicLength());
+        return null;
+    }
+
+    /** The poison escape: an unacknowledged packet would come back for ever. */
+    private void acknowledgeAndDrop(PublishView publish, int owner, Meter cap) {
+        counters.increment(cap);
+        if (publish.qos() == 0) {
+            return;
+        }
+        long slot = acks.publishReceived(publish.qos(), publish.packetId());
+        countOpen(owner);
+        if (publish.qos() == 2 && owner == InboundIds.NONE) {
+            ids.put(publish.packetId(), InboundIds.HERE, true);
+        }
+        acks.settlePublish(slot, ReasonCode.SUCCESS);
+    }
+
+    private void countOpen(int owner) {
+        if (owner == InboundIds.NONE) {
+            openPublishes++;
+        }
+    }
+
+    private void onQos0(PublishView publish, ByteBuf aliasTopic, int route) {
+        if (settings.storeQos0() && routes.mode(route) == DeliveryMode.OUTBOX) {
+            submit(publish, aliasTopic, route, -1);
+        } else {
+            device.link().forwardQos0(frameToForward(publish, aliasTopic, false));
+        }
+    }
+
+    private void hold(PublishView publish, ByteBuf aliasTopic, int owner) {
+        counters.increment(Meter.PUBLISH_HOLD);
+        int packetId = publish.packetId();
+        long slot = acks.publishReceived(publish.qos(), packetId);
+        countOpen(owner);
+        if (publish.qos() == 2 && owner == InboundIds.NONE) {
+            ids.put(packetId, InboundIds.HOLD, true);
+        }
+        device.link().holdPublish(packetId, frameToForward(publish, aliasTopic, true), slot);
+    }
+
+    private void store(PublishView publish, ByteBuf aliasTopic, int owner, int route) {
+        counters.increment(Meter.PUBLISH_OUTBOX);
+        int packetId = publish.packetId();
+        long slot = acks.publishReceived(publish.qos(), packetId);
+        countOpen(owner);
+        if (owner == InboundIds.HERE) {
+            acks.settlePublish(slot, ReasonCode.SUCCESS); // again one that was dropped for a cap
+            return;
+        }
+        if (publish.qos() == 2 && owner == InboundIds.NONE) {
+            ids.put(packetId, InboundIds.OUTBOX, true);
+        }
+        submit(publish, aliasTopic, route, slot);
+    }
+
+    private void submit(PublishView publish, ByteBuf aliasTopic, int route, long slot) {
+        ByteBuf record = loop.recordWriter()
+                .write(
+                        device.context().alloc(),
+                        publish,
+                        aliasTopic,
+                        clientIdBytes,
+                        routes.storeNumber(route),
+                        services.wallClock().time());
+        int bytes = record.readableBytes();
+        outboxBytes += bytes;
+        services.budget().acquire(bytes);
+        boolean rejectWhenFull = slot < 0 || (version.isV5() && routes.whenFull(route) == WhenFull.REJECT);
+        feed.publish(this, session, epoch, record, publish.packetId(), slot, rejectWhenFull);
+    }
+
+    /** The same bytes, unless an alias of this connection has to be resolved. */
+    private ByteBuf frameToForward(PublishView publish, ByteBuf aliasTopic, boolean copy) {
+        if (publish.topicAliasOffset() >= 0 && (resolvesAliases || device.link().isRedialled())) {
+            return AliasFreePublish.write(device.context().alloc(), publish, aliasTopic);
+        }
+        int length = publish.frameLength();
+        return copy
+                ? device.context().alloc().buffer(length).writeBytes(publish.buffer(), publish.frameOffset(), length)
+                : publish.buffer().retainedSlice(publish.frameOffset(), length);
+    }
+
+    // ---- PUBREL
+
+    /** A PUBREL of the device. */
+    public void onRelease(ByteBuf buf, int offset, int bodyOffset, int end) {
+        ack.wrap(buf, bodyOffset, end, version, PacketType.PUBREL);
+        int packetId = ack.packetId();
+        long slot = acks.releaseReceived(packetId);
+        int owner = ids.ownerOf(packetId);
+        if (owner == InboundIds.OUTBOX) {
+            feed.release(
+                    this, session, epoch, packetId, slot, services.wallClock().time());
+        } else if (owner == InboundIds.HERE) {
+            acks.settleRelease(slot, ReasonCode.SUCCESS);
+        } else if (owner == InboundIds.HOLD || routes.anyHold()) {
+            ByteBuf frame = device.context().alloc().buffer(end - offset).writeBytes(buf, offset, end - offset);
+            device.link().request(PacketType.PUBREL, packetId, frame, slot);
+        } else {
+            acks.settleRelease(slot, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
+        }
+    }
+
+    // ---- settled
+
+    @Override
+    public void onOutboxEntry(OutboxEntry entry) {
+        int bytes = entry.chargedBytes();
+        outboxBytes -= bytes;
+        services.budget().release(bytes);
+        if (closed) {
+            return;
+        }
+        switch (entry.kind()) {
+            case OPEN_SESSION -> onSessionOpen(entry);
+            case CLOSE_SESSION -> {}
+            case PUBLISH -> onPublishDecided(entry);
+            case RELEASE -> onReleaseDecided(entry);
+        }
+    }
+
+    private void onSessionOpen(OutboxEntry entry) {
+        session = entry.session();
+        if (entry.outcome() != OutboxEntry.Outcome.STORED) {
+            device.closeRefusing(ReasonCode.SERVER_UNAVAILABLE, "the outbox cannot open its session");
+            return;
+        }
+        for (int packetId : entry.receivedIds()) {
+            ids.put(packetId, InboundIds.OUTBOX, false);
+        }
+        device.onSessionOpen();
+    }
+
+    private void onPublishDecided(OutboxEntry entry) {
+        if (entry.slot() < 0) {
+            if (entry.outcome() == OutboxEntry.Outcome.FULL) {
+                counters.increment(Meter.DROPPED_QOS0_FULL);
+            }
+            return;
+        }
+        if (entry.outcome() == OutboxEntry.Outcome.STALE) {
+            return; // this connection has been replaced and is about to be closed
+        }
+        int reason = entry.outcome().reasonCode();
+        if (ReasonCode.isFailure(reason)) {
+            counters.increment(entry.outcome().rejectedMeter());
+        }
+        acks.settlePublish(entry.slot(), reason);
+    }
+
+    private void onReleaseDecided(OutboxEntry entry) {
+        switch (entry.outcome()) {
+            case STORED, UNKNOWN ->
+                acks.settleRelease(entry.slot(), entry.outcome().reasonCode());
+            case STALE -> {}
+            default -> device.closeRefusing(ReasonCode.UNSPECIFIED_ERROR, "the outbox cannot record a PUBREL");
+        }
+    }
+
+    @Override
+    public void onOutboxBatch() {
+        if (!closed) {
+            device.flush();
+        }
+    }
+
+    /** The broker answered a held PUBLISH. */
+    public void onHoldAnswered(long slot, int packetId, int reason, byte[] frame) {
+        acks.settlePublish(slot, reason, frame);
+    }
+
+    /** A held PUBLISH that never left is refused. */
+    public void onHoldRefused(long slot, int packetId, int reason) {
+        acks.settlePublish(slot, reason);
+    }
+
+    /** The broker answered a PUBREL. */
+    public void onReleaseAnswered(long slot, int packetId, int reason, byte[] frame) {
+        acks.settleRelease(slot, reason, frame);
+    }
+
+    /** Whether QoS 2 flows of the device may be open at the broker. */
+    public boolean hasHoldState() {
+        return ids.anyHold();
+    }
+
+    // ---- released
+
+    /** Writes the acknowledgements whose turn it is. */
+    public void writeReady() {
+        if (!acks.hasReady()) {
+            return;
+        }
+        ByteBuf out = device.context().alloc().buffer(Math.min(acks.size() * 5, 4096));
+        acks.release(out);
+        if (closed || !out.isReadable()) {
+            out.release();
+        } else {
+            device.write(out);
+        }
+        if (pause == Pause.WINDOW && acks.size() < settings.receiveMaximum()) {
+            resume();
+        }
+    }
+
+    @Override
+    public void onAckReleased(int type, int packetId, int reason) {
+        boolean counted = switch (type) {
+            case PacketType.PUBACK -> true;
+            case PacketType.PUBREC -> ReasonCode.isFailure(reason) && ids.remove(packetId);
+            default -> ids.remove(packetId);
+        };
+        if (counted && openPublishes > 0) {
+            openPublishes--;
+        }
+    }
+
+    @Override
+    public void onRefusalCannotBeTold(int packetId, int reason) {
+        // Not inside the release: what was released before it has to be written first.
+        loop.eventLoop()
+                .execute(() -> device.closeRefusing(
+                        reason, "the PUBLISH with id " + packetId + " has to be refused, which 3.x cannot say"));
+    }
+
+    // ---- backpressure
+
+    /** After more bytes of this device are waiting: leaves it unread while it is over its share. */
+    public void pauseIfOverBudget() {
+        if (pause == Pause.NONE && services.budget().isOver(pendingBytes())) {
+            pause(Pause.BYTES);
+            loop.addPaused(this);
+        }
+    }
+
+    private void pause(Pause why) {
+        pause = why;
+        device.pauseReading();
+    }
+
+    private void resume() {
+        pause = Pause.NONE;
+        // Not inside what is going on: reading may lead back here.
+        loop.eventLoop().execute(device::resumeReading);
+    }
+
+    /** Reads the device again if it was paused for its bytes and there is room; false if it has to wait on. */
+    boolean resumeIfRoom() {
+        if (closed || pause != Pause.BYTES) {
+            return true;
+        }
+        if (!services.budget().hasRoom(pendingBytes())) {
+            return false;
+        }
+        resume();
+        return true;
+    }
+
+    private long pendingBytes() {
+        return outboxBytes + device.link().pendingBytes();
+    }
+}

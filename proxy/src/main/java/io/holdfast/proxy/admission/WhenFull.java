@@ -1,0 +1,9 @@
+package io.holdfast.proxy.admission;
+
+/** What an outbox route does with a QoS 1 or 2 PUBLISH while the outbox is full. */
+public enum WhenFull {
+    /** No acknowledgement until there is room (the default): backpressure. */
+    HOLD,
+    /** PUBACK or PUBREC with 0x97 Quota exceeded for MQTT 5; as {@link #HOLD} for 3.x, which cannot be told no. */
+    REJECT
+}

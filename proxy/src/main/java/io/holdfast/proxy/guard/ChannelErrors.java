@@ -1,0 +1,29 @@
+package io.holdfast.proxy.guard;
+
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The last handler of every pipeline: a broken socket is everyday and closes quietly; anything else is a fault of ours. */
+@Sharable
+public final class ChannelErrors extends ChannelInboundHandlerAdapter {
+    /** The one instance; it has no state. */
+    public static final ChannelErrors INSTANCE = new ChannelErrors();
+
+    private static final Logger LOG = LoggerFactory.getLogger(ChannelErrors.class);
+
+    private ChannelErrors() {}
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof IOException) {
+            LOG.debug("{}: {}", ctx.channel(), cause.getMessage());
+        } else {
+            LOG.error("Closing {} after an error", ctx.channel(), cause);
+        }
+        ctx.close();
+    }
+}

@@ -1,0 +1,735 @@
+package io.holdfast.proxy.link;
+
+import io.holdfast.codec.AckView;
+import io.holdfast.codec.AckWriter;
+import io.holdfast.codec.ConnackPacket;
+import io.holdfast.codec.ConnectPacket;
+import io.holdfast.codec.Direction;
+import io.holdfast.codec.FrameDecoder;
+import io.holdfast.codec.FrameListener;
+import io.holdfast.codec.MqttProtocolException;
+import io.holdfast.codec.MqttVersion;
+import io.holdfast.codec.PacketType;
+import io.holdfast.codec.ReasonCode;
+import io.holdfast.codec.SubackPacket;
+import io.holdfast.codec.SubscribePacket;
+import io.holdfast.codec.UnsubscribePacket;
+import io.holdfast.codec.VariableByteInteger;
+import io.holdfast.proxy.metrics.Counters;
+import io.holdfast.proxy.metrics.Meter;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.util.concurrent.Future;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.agrona.collections.IntHashSet;
+import org.agrona.concurrent.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One device's connection to the broker. Passes frames in both directions as the same bytes, and goes through
+ * {@link LinkState} when it breaks while the device stays. On the device's event loop.
+ */
+public final class SessionLink implements FrameListener {
+    private static final Logger LOG = LoggerFactory.getLogger(SessionLink.class);
+    private static final int MAX_PACKET_SIZE = 268_435_460;
+    private static final int STREAM_THRESHOLD = 64 * 1024;
+    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(64 * 1024, 256 * 1024);
+    private static final long CONNACK_TIMEOUT_MS = 10_000;
+    private static final long STABLE_AFTER_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final int RESUBSCRIBE_PACKET_ID = 65_535;
+    private static final int DEFAULT_KEEP_ALIVE_S = 60;
+    private static final int DUP_FLAG = 0x08;
+    /** DISCONNECT 0x00 with Session Expiry Interval 0 (v5 §3.14.2.2.2). */
+    private static final byte[] DISCONNECT_ENDING_SESSION = {(byte) 0xe0, 7, 0, 5, 0x11, 0, 0, 0, 0};
+
+    private static final long SESSION_END_TIMEOUT_MS = 1_000;
+
+    // for the device's connection
+    private final LinkOwner owner;
+    private final LinkDialer dialer;
+    private final EventLoop eventLoop;
+    private final Counters counters;
+    private final NanoClock clock;
+    private final ConnectPacket connect;
+    private final MqttVersion version;
+    private final boolean keepDevice;
+    private final long holdTimeoutMs;
+    private final Backoff backoff;
+    private final HeldPublishes held;
+    private final UnansweredRequests unanswered = new UnansweredRequests();
+    private final GrantedSubscriptions subscriptions = new GrantedSubscriptions();
+    private final IntHashSet downlinkReceived = new IntHashSet();
+    private final AckView ack = new AckView();
+    private boolean deviceHasSession;
+    private String assignedClientId;
+    private boolean redialled;
+    private Future<?> holdDeadline;
+    private LinkState state = LinkState.IDLE;
+
+    // for one link
+    private ChannelHandlerContext ctx;
+    private FrameDecoder decoder;
+    private ConnackPacket limits;
+    private LinkKeepAlive keepAlive;
+    private Future<?> connackDeadline;
+    private int resubscribesOpen;
+    private boolean streaming;
+    private long connectedAtNs;
+
+    /**
+     * Makes a link that is not dialled yet.
+     *
+     * @param keepDevice    whether the device stays, and the link is redialled, when the link breaks
+     * @param holdTimeoutMs how long a held PUBLISH waits for a link
+     */
+    public SessionLink(
+            LinkOwner owner,
+            LinkDialer dialer,
+            EventLoop eventLoop,
+            Counters counters,
+            NanoClock clock,
+            ConnectPacket connect,
+            boolean keepDevice,
+            long holdTimeoutMs,
+            long seed) {
+        this.owner = owner;
+        this.dialer = dialer;
+        this.eventLoop = eventLoop;
+        this.counters = counters;
+        this.clock = clock;
+        this.connect = connect;
+        this.version = connect.version();
+        this.keepDevice = keepDevice;
+        this.holdTimeoutMs = holdTimeoutMs;
+        this.backoff = new Backoff(250, 30_000, seed);
+        this.held = new HeldPublishes(unanswered, this::sendHeld);
+    }
+
+    /** Where the link is in its life. */
+    public LinkState state() {
+        return state;
+    }
+
+    private void transition(LinkState next) {
+        if (LOG.isDebugEnabled()) {
+            LOG.debug("Link of client '{}': {} -> {}", connect.clientId(), state, next);
+        }
+        state = next;
+    }
+
+    // ---- dialling
+
+    /** Dials for the first time and sends CONNECT as the device sent it. */
+    public void dial() {
+        transition(LinkState.DIALLING);
+        connectTo();
+    }
+
+    private void connectTo() {
+        counters.increment(Meter.LINK_DIALLED);
+        decoder = new FrameDecoder(this, Direction.FROM_SERVER, MAX_PACKET_SIZE, STREAM_THRESHOLD);
+        decoder.version(version);
+        FrameDecoder dialled = decoder;
+        dialer.dial(eventLoop, dialled, WATER_MARK).addListener((ChannelFutureListener) future -> {
+            if (!future.isSuccess()) {
+                onDialFailed(dialled, future.cause());
+            } else if (state == LinkState.CLOSED || dialled != decoder) {
+                future.channel().close();
+            } else {
+                onDialled(future.channel().pipeline().context(dialled));
+            }
+        });
+    }
+
+    private void onDialled(ChannelHandlerContext context) {
+        ctx = context;
+        ByteBuf frame = ctx.alloc().buffer();
+        if (state == LinkState.DIALLING) {
+            connect.writeRedial(frame, connect.cleanStart());
+        } else {
+            writeRedial(frame);
+        }
+        ctx.writeAndFlush(frame);
+        connackDeadline = eventLoop.schedule(this::onNoConnack, CONNACK_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    }
+
+    private void writeRedial(ByteBuf frame) {
+        if (assignedClientId == null) {
+            connect.writeRedial(frame, !deviceHasSession);
+        } else {
+            connect.writeRedial(frame, !deviceHasSession, assignedClientId);
+        }
+    }
+
+    private void onNoConnack() {
+        LOG.warn(
+                "The broker has not answered CONNECT of client '{}' for {} ms", connect.clientId(), CONNACK_TIMEOUT_MS);
+        ctx.close();
+    }
+
+    private void onDialFailed(FrameDecoder dialled, Throwable cause) {
+        if (dialled != decoder) {
+            return;
+        }
+        if (state == LinkState.DIALLING) {
+            transition(LinkState.CLOSED);
+            owner.onDialFailed("cannot reach the broker at " + dialer.upstream() + ": " + cause.getMessage());
+        } else if (state == LinkState.RESUMING) {
+            transition(LinkState.LOST);
+            scheduleRedial();
+        }
+    }
+
+    private void scheduleRedial() {
+        eventLoop.schedule(this::redial, backoff.nextDelayMs(), TimeUnit.MILLISECONDS);
+    }
+
+    private void redial() {
+        if (state != LinkState.LOST) {
+            return;
+        }
+        if (owner.isContested()) {
+            scheduleRedial(); // the broker may have cut this link for a newer connection of the same client id
+            return;
+        }
+        transition(LinkState.RESUMING);
+        redialled = true;
+        connectTo();
+    }
+
+    // ---- from the device
+
+    /**
+     * After the first CONNACK: the owner lets frames pass from now on.
+     *
+     * @param hasSession          whether the device has a session that outlives its connection
+     * @param newAssignedClientId the Client Identifier that the broker assigned, or null
+     */
+    public void open(boolean hasSession, String newAssignedClientId) {
+        deviceHasSession = hasSession;
+        assignedClientId = newAssignedClientId;
+        becomeConnected();
+    }
+
+    /** Passes a control packet that needs no answer; dropped when there is no link. Takes over {@code frame}. */
+    public void forward(ByteBuf frame) {
+        if (isUp() || (state == LinkState.DIALLING && ctx != null)) {
+            write(frame);
+        } else {
+            frame.release();
+        }
+    }
+
+    /** Passes a QoS 0 PUBLISH, whose bytes it takes over; false if it was shed. */
+    public boolean forwardQos0(ByteBuf frame) {
+        if (state != LinkState.CONNECTED) {
+            frame.release();
+            counters.increment(Meter.DROPPED_QOS0_OFFLINE);
+            return false;
+        }
+        if (!ctx.channel().isWritable()) {
+            frame.release();
+            counters.increment(Meter.DROPPED_QOS0_SLOW);
+            return false;
+        }
+        write(frame);
+        counters.increment(Meter.QOS0_FORWARDED);
+        return true;
+    }
+
+    /** Passes PUBACK, PUBREC or PUBCOMP for a message of the broker. Without a link it is dropped: the broker resends. */
+    public void forwardAck(int type, int packetId, int reason, ByteBuf frame) {
+        if (type == PacketType.PUBREC && !ReasonCode.isFailure(reason)) {
+            downlinkReceived.add(packetId);
+        } else if (type == PacketType.PUBCOMP) {
+            downlinkReceived.remove(packetId);
+        }
+        forward(frame);
+    }
+
+    /** Sends a held PUBLISH of QoS 1 or 2 as soon as the broker's Receive Maximum allows. Takes over {@code frame}. */
+    public void holdPublish(int packetId, ByteBuf frame, long slot) {
+        LinkRequest request = held.get(packetId);
+        if (request != null) {
+            request.addSlot(slot);
+            if (request.sentOnThisLink) {
+                write(frame); // a duplicate of what the broker has: 1:1
+            } else {
+                frame.release();
+            }
+            return;
+        }
+        held.add(new LinkRequest(PacketType.PUBLISH, packetId, frame, slot), state == LinkState.CONNECTED);
+        armHoldDeadline();
+    }
+
+    /** Passes PUBREL, SUBSCRIBE or UNSUBSCRIBE, and again over the next link until it is answered. */
+    public void request(int type, int packetId, ByteBuf frame, long slot) {
+        LinkRequest earlier = type == PacketType.PUBREL ? unanswered.get(type, packetId) : null;
+        if (earlier != null) {
+            earlier.addSlot(slot);
+            if (earlier.sentOnThisLink) {
+                write(frame);
+            } else {
+                frame.release();
+            }
+            return;
+        }
+        LinkRequest request = new LinkRequest(type, packetId, frame, slot);
+        unanswered.add(request);
+        if (state == LinkState.CONNECTED) {
+            send(request);
+        }
+    }
+
+    /** The device's DISCONNECT: passes it and closes behind it. Takes over {@code frame}. */
+    public void disconnect(ByteBuf frame) {
+        boolean up = isUp();
+        transition(LinkState.CLOSED);
+        if (up) {
+            ctx.writeAndFlush(frame).addListener(ChannelFutureListener.CLOSE);
+        } else {
+            frame.release();
+            closeChannel();
+        }
+        releaseAll();
+    }
+
+    /** The device is gone without a DISCONNECT: the broker sees the same, and publishes the will. */
+    public void close() {
+        if (state != LinkState.CLOSED) {
+            transition(LinkState.CLOSED);
+            closeChannel();
+            releaseAll();
+        }
+    }
+
+    /** Stops or goes on reading the broker's messages: the device is slow. */
+    public void readable(boolean readable) {
+        if (decoder == null || ctx == null) {
+            return;
+        }
+        if (!readable) {
+            keepAlive().paused(true);
+            decoder.suspend();
+        } else if (decoder.isSuspended()) {
+            keepAlive().paused(false);
+            decoder.resume(ctx);
+        }
+    }
+
+    /** Writes out what was passed. */
+    public void flush() {
+        if (ctx != null && state != LinkState.CLOSED) {
+            ctx.flush();
+        }
+    }
+
+    /** Bytes of the device that wait here: for answers, and for the broker to read. */
+    public long pendingBytes() {
+        ChannelOutboundBuffer outbound =
+                ctx == null ? null : ctx.channel().unsafe().outboundBuffer();
+        return unanswered.bytes() + (outbound == null ? 0 : outbound.totalPendingWriteBytes());
+    }
+
+    /** Whether this is not the first link any more: aliases that the device defined are unknown to it. */
+    public boolean isRedialled() {
+        return redialled;
+    }
+
+    private boolean isUp() {
+        return state == LinkState.CONNECTED || state == LinkState.RESUBSCRIBING;
+    }
+
+    private void write(ByteBuf frame) {
+        keepAlive().written();
+        ctx.write(frame, ctx.voidPromise());
+    }
+
+    private void send(LinkRequest request) {
+        request.sentOnce = true;
+        request.sentOnThisLink = true;
+        write(request.frame.retainedDuplicate());
+    }
+
+    private void sendHeld(LinkRequest request) {
+        if (request.sentOnce) {
+            int first = request.frame.readerIndex();
+            request.frame.setByte(first, request.frame.getByte(first) | DUP_FLAG); // [MQTT-3.3.1-1]
+        }
+        send(request);
+    }
+
+    // ---- from the broker
+
+    @Override
+    public boolean onFrame(ChannelHandlerContext context, ByteBuf buf, int offset, int bodyOffset, int end) {
+        if (context != ctx || state == LinkState.CLOSED) {
+            return true;
+        }
+        keepAlive().read();
+        int type = PacketType.of(buf.getUnsignedByte(offset));
+        if (type == PacketType.CONNACK) {
+            onConnack(buf, bodyOffset, end);
+            return true;
+        }
+        if (limits == null && type != PacketType.AUTH) {
+            throw MqttProtocolException.protocolError(
+                    "MQTT-3.2.0-1", PacketType.name(type) + " from the broker before CONNACK");
+        }
+        switch (type) {
+            case PacketType.PUBLISH, PacketType.PUBREL, PacketType.AUTH ->
+                owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
+            case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> onAck(type, buf, offset, bodyOffset, end);
+            case PacketType.SUBACK, PacketType.UNSUBACK -> onSubscriptionAnswer(type, buf, offset, bodyOffset, end);
+            case PacketType.PINGRESP -> {}
+            case PacketType.DISCONNECT -> onDisconnect(buf, offset, bodyOffset, end);
+            default -> throw MqttProtocolException.protocolError("", PacketType.name(type) + " from the broker");
+        }
+        return true;
+    }
+
+    private void onConnack(ByteBuf buf, int bodyOffset, int end) {
+        if (limits != null) {
+            throw MqttProtocolException.protocolError("MQTT-3.2.0-2", "a second CONNACK from the broker");
+        }
+        ConnackPacket connack = ConnackPacket.parse(buf, bodyOffset, end, version);
+        connackDeadline.cancel(false);
+        limits = connack;
+        if (state == LinkState.DIALLING) {
+            owner.onConnack(connack);
+        } else if (ReasonCode.isFailure(connack.code())) {
+            onRedialRefused(connack);
+        } else {
+            onRedialAccepted(connack);
+        }
+    }
+
+    private void onRedialRefused(ConnackPacket connack) {
+        int reason = connack.code();
+        boolean forATime = reason == ReasonCode.SERVER_UNAVAILABLE
+                || reason == ReasonCode.SERVER_BUSY
+                || reason == ReasonCode.QUOTA_EXCEEDED
+                || reason == ReasonCode.CONNECTION_RATE_EXCEEDED
+                || reason == ReasonCode.UNSPECIFIED_ERROR;
+        if (forATime) {
+            ctx.close(); // LOST again by onInactive
+        } else {
+            end("the broker refused the session link: " + ReasonCode.name(reason), null);
+        }
+    }
+
+    private void onRedialAccepted(ConnackPacket connack) {
+        if (connack.sessionPresent()) {
+            counters.increment(Meter.LINK_RESUMED);
+            becomeConnected();
+        } else if (deviceHasSession || owner.hasHoldState() || !downlinkReceived.isEmpty()) {
+            counters.increment(Meter.LINK_SESSION_LOST);
+            endEmptySession();
+        } else {
+            unanswered.markAllAsNew();
+            resubscribe();
+        }
+    }
+
+    /**
+     * The redial has made an empty session; left alone, the device would be told Session Present 1 next time and stay
+     * deaf. So it is ended first, and then the device is closed.
+     */
+    private void endEmptySession() {
+        transition(LinkState.CLOSED);
+        releaseAll();
+        if (version.isV5()) {
+            ctx.channel().closeFuture().addListener(closed -> owner.onSessionLost("the broker has lost the session"));
+            ctx.writeAndFlush(ctx.alloc().buffer().writeBytes(DISCONNECT_ENDING_SESSION));
+            ChannelHandlerContext link = ctx;
+            eventLoop.schedule(() -> link.close(), SESSION_END_TIMEOUT_MS, TimeUnit.MILLISECONDS);
+        } else {
+            ByteBuf out = ctx.alloc().buffer();
+            AckWriter.disconnect(out, ReasonCode.SUCCESS, version);
+            ctx.writeAndFlush(out).addListener(ChannelFutureListener.CLOSE);
+            new SessionEraser(connect, () -> owner.onSessionLost("the broker has lost the session"))
+                    .start(dialer, eventLoop, SESSION_END_TIMEOUT_MS);
+        }
+    }
+
+    private void resubscribe() {
+        counters.increment(Meter.LINK_RESUBSCRIBED);
+        if (subscriptions.isEmpty()) {
+            becomeConnected();
+            return;
+        }
+        transition(LinkState.RESUBSCRIBING);
+        List<GrantedSubscriptions.Group> groups = subscriptions.toResubscribe(version.isV5());
+        resubscribesOpen = groups.size();
+        int packetId = RESUBSCRIBE_PACKET_ID;
+        for (GrantedSubscriptions.Group group : groups) {
+            ByteBuf out = ctx.alloc().buffer();
+            SubscribePacket.write(out, version, packetId--, group.subscriptions(), group.subscriptionIdentifier());
+            write(out);
+        }
+        ctx.flush();
+    }
+
+    private void becomeConnected() {
+        transition(LinkState.CONNECTED);
+        connectedAtNs = clock.nanoTime();
+        int seconds = limits.serverKeepAlive() >= 0 ? limits.serverKeepAlive() : connect.keepAliveSeconds();
+        keepAlive().start(seconds == 0 ? DEFAULT_KEEP_ALIVE_S : seconds);
+        if (holdDeadline != null) {
+            holdDeadline.cancel(false);
+            holdDeadline = null;
+        }
+        held.linkUp(version.isV5() ? limits.receiveMaximum() : Integer.MAX_VALUE);
+        for (LinkRequest request = unanswered.first(); request != null; request = request.next) {
+            if (request.type == PacketType.PUBLISH) {
+                held.sendOrQueue(request);
+            } else {
+                send(request);
+            }
+        }
+        ctx.flush();
+    }
+
+    private void onAck(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
+        ack.wrap(buf, bodyOffset, end, version, type);
+        int packetId = ack.packetId();
+        int reason = ack.reasonCode();
+        int requestType = type == PacketType.PUBCOMP ? PacketType.PUBREL : PacketType.PUBLISH;
+        LinkRequest request = unanswered.get(requestType, packetId);
+        long slot = request == null ? LinkRequest.NO_SLOT : request.takeSlot();
+        if (slot == LinkRequest.NO_SLOT) {
+            LOG.debug("{} for id {} from the broker fits nothing", PacketType.name(type), packetId);
+            return;
+        }
+        byte[] frame = new byte[end - offset];
+        buf.getBytes(offset, frame);
+        if (request.slot == LinkRequest.NO_SLOT) {
+            unanswered.remove(requestType, packetId);
+        }
+        if (type == PacketType.PUBCOMP) {
+            held.finished();
+            owner.onReleaseAnswered(slot, packetId, reason, frame);
+        } else {
+            if (type == PacketType.PUBACK || ReasonCode.isFailure(reason)) {
+                held.finished();
+            }
+            counters.increment(ReasonCode.isFailure(reason) ? Meter.HOLD_REJECTED : Meter.HOLD_ACCEPTED);
+            owner.onPublishAnswered(slot, packetId, reason, frame);
+        }
+    }
+
+    private void onSubscriptionAnswer(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
+        int packetId = buf.getUnsignedShort(bodyOffset);
+        if (state == LinkState.RESUBSCRIBING) {
+            if (--resubscribesOpen == 0) {
+                becomeConnected();
+            }
+            return;
+        }
+        int requestType = type == PacketType.SUBACK ? PacketType.SUBSCRIBE : PacketType.UNSUBSCRIBE;
+        LinkRequest request = unanswered.get(requestType, packetId);
+        if (request != null) {
+            ByteBuf frame = request.frame;
+            int start = frame.readerIndex();
+            int body = start
+                    + 1
+                    + VariableByteInteger.bytes(VariableByteInteger.decode(frame, start + 1, frame.writerIndex()));
+            if (type == PacketType.SUBACK) {
+                subscriptions.granted(
+                        SubscribePacket.parse(frame, body, frame.writerIndex(), version),
+                        SubackPacket.parse(buf, bodyOffset, end, version).reasonCodes());
+            } else {
+                subscriptions.removed(UnsubscribePacket.parse(frame, body, frame.writerIndex(), version)
+                        .filters());
+            }
+            unanswered.remove(requestType, packetId);
+        }
+        owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
+    }
+
+    private void onDisconnect(ByteBuf buf, int offset, int bodyOffset, int end) {
+        int reason = end > bodyOffset ? buf.getUnsignedByte(bodyOffset) : ReasonCode.SUCCESS;
+        boolean brokerTrouble = reason == ReasonCode.SERVER_UNAVAILABLE
+                || reason == ReasonCode.SERVER_BUSY
+                || reason == ReasonCode.SERVER_SHUTTING_DOWN
+                || reason == ReasonCode.USE_ANOTHER_SERVER
+                || reason == ReasonCode.SERVER_MOVED;
+        if (keepDevice && brokerTrouble) {
+            LOG.info("The broker disconnects client '{}': {}", connect.clientId(), ReasonCode.name(reason));
+            ctx.close();
+        } else {
+            end("the broker disconnected it: " + ReasonCode.name(reason), buf.retainedSlice(offset, end - offset));
+        }
+    }
+
+    private void end(String why, ByteBuf disconnectOrNull) {
+        transition(LinkState.CLOSED);
+        closeChannel();
+        releaseAll();
+        owner.onLinkEnded(why, disconnectOrNull);
+    }
+
+    @Override
+    public boolean onStreamBegin(
+            ChannelHandlerContext context, ByteBuf buf, int offset, int bodyOffset, int available, int frameLength) {
+        if (context == ctx && state != LinkState.CLOSED) {
+            keepAlive().read();
+            streaming = true;
+            owner.onStreamForDevice(buf.retainedSlice(offset, available), false);
+        }
+        return true;
+    }
+
+    @Override
+    public void onStreamData(ChannelHandlerContext context, ByteBuf buf, int offset, int length, boolean last) {
+        if (context == ctx && state != LinkState.CLOSED) {
+            keepAlive().read();
+            streaming = !last;
+            owner.onStreamForDevice(buf.retainedSlice(offset, length), last);
+        }
+    }
+
+    @Override
+    public void onReadComplete(ChannelHandlerContext context) {
+        if (context == ctx && state != LinkState.CLOSED) {
+            owner.onLinkReadComplete();
+            ctx.flush();
+        }
+    }
+
+    @Override
+    public void onWritabilityChanged(ChannelHandlerContext context) {
+        // held PUBLISHes are bounded by the broker's window, QoS 0 asks for itself
+    }
+
+    @Override
+    public void onProtocolViolation(ChannelHandlerContext context, MqttProtocolException violation) {
+        counters.increment(Meter.BROKER_PROTOCOL_ERRORS);
+        LOG.warn(
+                "The broker broke the protocol on the link of client '{}': {} [{}]",
+                connect.clientId(),
+                violation.getMessage(),
+                violation.statement());
+        context.close();
+    }
+
+    @Override
+    public void onInactive(ChannelHandlerContext context) {
+        if (context != ctx || state == LinkState.CLOSED) {
+            return;
+        }
+        boolean brokeFrame = streaming;
+        LinkState before = state;
+        resetLink();
+        if (before == LinkState.DIALLING) {
+            transition(LinkState.CLOSED);
+            releaseAll();
+            owner.onDialFailed("the broker closed the connection instead of answering CONNECT");
+        } else if (!keepDevice || brokeFrame || connect.hasAuthenticationMethod()) {
+            transition(LinkState.CLOSED);
+            releaseAll();
+            owner.onLinkEnded("the link to the broker broke", null);
+        } else {
+            if (before == LinkState.CONNECTED) {
+                counters.increment(Meter.LINK_LOST);
+                if (clock.nanoTime() - connectedAtNs > STABLE_AFTER_NS) {
+                    backoff.reset();
+                }
+            }
+            transition(LinkState.LOST);
+            armHoldDeadline();
+            scheduleRedial();
+        }
+    }
+
+    private void resetLink() {
+        if (connackDeadline != null) {
+            connackDeadline.cancel(false);
+        }
+        if (keepAlive != null) {
+            keepAlive.stop();
+            keepAlive = null;
+        }
+        ctx = null;
+        decoder = null;
+        limits = null;
+        streaming = false;
+        held.linkDown();
+        for (LinkRequest request = unanswered.first(); request != null; request = request.next) {
+            request.sentOnThisLink = false;
+        }
+    }
+
+    // ---- held PUBLISHes without a link
+
+    private void armHoldDeadline() {
+        if (state == LinkState.LOST && holdDeadline == null && held.any()) {
+            holdDeadline = eventLoop.schedule(this::onHoldDeadline, holdTimeoutMs, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Refuses what was never sent. What the broker may have cannot be refused, so there the device is closed. */
+    private void onHoldDeadline() {
+        holdDeadline = null;
+        if (state == LinkState.CONNECTED || state == LinkState.CLOSED) {
+            return;
+        }
+        if (held.anySentOnce() || !version.isV5()) {
+            end("no link to the broker for " + holdTimeoutMs + " ms while a held PUBLISH waits", null);
+            return;
+        }
+        LinkRequest request = unanswered.first();
+        while (request != null) {
+            LinkRequest next = request.next;
+            if (request.type == PacketType.PUBLISH) {
+                long slot;
+                while ((slot = request.takeSlot()) != LinkRequest.NO_SLOT) {
+                    owner.onPublishRefused(slot, request.packetId, ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
+                }
+                unanswered.remove(request.type, request.packetId);
+            }
+            request = next;
+        }
+        owner.onLinkReadComplete();
+    }
+
+    // ---- the end
+
+    private void closeChannel() {
+        if (ctx != null) {
+            ctx.close();
+        }
+    }
+
+    private void releaseAll() {
+        if (connackDeadline != null) {
+            connackDeadline.cancel(false);
+        }
+        if (holdDeadline != null) {
+            holdDeadline.cancel(false);
+        }
+        if (keepAlive != null) {
+            keepAlive.stop();
+        }
+        held.linkDown();
+        unanswered.clear();
+    }
+
+    private LinkKeepAlive keepAlive() {
+        if (keepAlive == null) {
+            ChannelHandlerContext link = ctx;
+            keepAlive = new LinkKeepAlive(link, clock, () -> {
+                LOG.info("The link of client '{}' is silent: closing it", connect.clientId());
+                link.close();
+            });
+        }
+        return keepAlive;
+    }
+}

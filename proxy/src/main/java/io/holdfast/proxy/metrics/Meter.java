@@ -1,0 +1,89 @@
+package io.holdfast.proxy.metrics;
+
+/** Every counter of the proxy, each with one sentence. docs/METRICS.md is generated from this list. */
+public enum Meter {
+    CONNECTIONS_ACCEPTED("holdfast.connections.accepted", "", "Sockets that a listener accepted."),
+    CONNECTIONS_REFUSED("holdfast.connections.refused", "", "CONNECTs that got no success: by the broker or by us."),
+    CONNECT_DEADLINE("holdfast.connections.closed", "connect_deadline", "Closed: no whole CONNECT in time."),
+    CLOSED_PROTOCOL("holdfast.connections.closed", "protocol", "Closed: the device broke the protocol."),
+    CLOSED_KEEP_ALIVE("holdfast.connections.closed", "keep_alive", "Closed: the device was silent too long."),
+    CLOSED_TAKEN_OVER("holdfast.connections.closed", "taken_over", "Closed: the client id connected again."),
+    CLOSED_BROKER("holdfast.connections.closed", "broker", "Closed: the broker ended the session or its link broke."),
+    CLOSED_REFUSED_311("holdfast.connections.closed", "refused_311", "Closed: a 3.x device cannot be told no."),
+
+    PUBLISH_OUTBOX("holdfast.publish.received", "outbox", "PUBLISHes that took an outbox route."),
+    PUBLISH_HOLD("holdfast.publish.received", "hold", "PUBLISHes that took a hold route."),
+    PUBLISH_QOS0("holdfast.publish.received", "qos0", "PUBLISHes of QoS 0 on any route."),
+    PUBLISH_DUPLICATE("holdfast.publish.duplicate", "", "QoS 2 PUBLISHes whose packet id was already received."),
+    RECEIVED_ID_REUSED(
+            "holdfast.publish.id_reused", "", "QoS 2 packet ids that came again with another content: a new message."),
+    HOLD_ACCEPTED("holdfast.hold.accepted", "", "Hold PUBLISHes that the broker acknowledged with success."),
+    HOLD_REJECTED("holdfast.hold.rejected", "", "Hold PUBLISHes that the broker refused."),
+    QOS0_FORWARDED("holdfast.qos0.forwarded", "", "QoS 0 PUBLISHes sent on over the session link."),
+
+    DROPPED_CAP_PAYLOAD("holdfast.dropped", "cap_payload", "Acknowledged and dropped: payload over --max-payload."),
+    DROPPED_CAP_METADATA("holdfast.dropped", "cap_metadata", "Acknowledged and dropped: topic and properties too big."),
+    DROPPED_CAP_USER_PROPERTIES(
+            "holdfast.dropped", "cap_user_properties", "Acknowledged and dropped: too many User Properties."),
+    DROPPED_QOS0_OFFLINE("holdfast.dropped", "qos0_offline", "QoS 0 dropped: no session link to the broker."),
+    DROPPED_QOS0_SLOW("holdfast.dropped", "qos0_slow", "QoS 0 dropped: the session link takes no more for now."),
+    DROPPED_QOS0_FULL("holdfast.dropped", "qos0_full", "QoS 0 dropped: the outbox is full."),
+    USER_PROPERTIES_TRUNCATED(
+            "holdfast.user_properties.truncated",
+            "",
+            "PUBLISHes whose User Properties were cut before they were read."),
+    REJECTED_FULL("holdfast.rejected", "full", "PUBLISHes refused because the outbox is full (0x97)."),
+    REJECTED_TOO_LARGE("holdfast.rejected", "too_large", "PUBLISHes refused: larger than a record can be."),
+    REJECTED_STORE_FAILED("holdfast.rejected", "store_failed", "PUBLISHes refused: the store could not write them."),
+    STALE_ENTRIES("holdfast.outbox.stale", "", "Entries of a replaced connection, thrown away unacknowledged."),
+    OUTBOX_FULL("holdfast.outbox.full", "", "Times a PUBLISH found the outbox full."),
+    DEVICE_PAUSED("holdfast.device.paused", "", "Times a device was not read, being over its window or byte share."),
+
+    LINK_DIALLED("holdfast.link.dialled", "", "Session links dialled."),
+    LINK_LOST("holdfast.link.lost", "", "Session links lost while their device stayed."),
+    LINK_RESUMED("holdfast.link.resumed", "", "Session links that came back with Session Present 1."),
+    LINK_RESUBSCRIBED("holdfast.link.resubscribed", "", "Session links that came back and were subscribed again."),
+    LINK_SESSION_LOST("holdfast.link.session_lost", "", "Devices closed because the broker lost their session."),
+
+    UPLINK_CONNECTED("holdfast.uplink.connected", "", "Uplink connections that were accepted."),
+    UPLINK_LOST("holdfast.uplink.lost", "", "Uplink connections that ended."),
+    UPLINK_REFUSED("holdfast.uplink.refused", "", "Uplink CONNECTs refused by the broker."),
+    UPLINK_RECYCLED("holdfast.uplink.recycled", "", "Uplinks closed because an acknowledgement was overdue."),
+    UPLINK_RESUME_LOST("holdfast.uplink.resume_lost", "", "Broker sessions lost with records unfinished."),
+    UPLINK_SENT("holdfast.uplink.sent", "", "PUBLISHes sent by uplinks, resends included."),
+    UPLINK_RESENT("holdfast.uplink.resent", "", "PUBLISHes that an uplink sent again after a reconnect."),
+    UPLINK_UNEXPECTED_ACK("holdfast.uplink.unexpected_ack", "", "Acknowledgements that fit nothing in flight."),
+    UPLINK_REORDERED("holdfast.uplink.reordered", "", "Records that were refused for a time and so came late."),
+    UPLINK_PROPERTIES_LOST(
+            "holdfast.uplink.properties_lost", "", "Records with properties sent to a broker older than MQTT 5."),
+    UPLINK_SESSION_EXPIRY_LOWERED(
+            "holdfast.uplink.session_expiry_lowered", "", "CONNACKs that granted the uplink a session that ends."),
+
+    PROTOCOL_ERRORS("holdfast.protocol.errors", "", "Protocol violations by devices."),
+    BROKER_PROTOCOL_ERRORS("holdfast.protocol.broker_errors", "", "Protocol violations by the broker.");
+
+    private final String meterName;
+    private final String reason;
+    private final String sentence;
+
+    Meter(String meterName, String reason, String sentence) {
+        this.meterName = meterName;
+        this.reason = reason;
+        this.sentence = sentence;
+    }
+
+    /** The Micrometer name; Prometheus shows it with underscores and {@code _total}. */
+    public String meterName() {
+        return meterName;
+    }
+
+    /** The value of the tag {@code reason}, or the empty string when the meter has none. */
+    public String reason() {
+        return reason;
+    }
+
+    /** What the counter means. */
+    public String sentence() {
+        return sentence;
+    }
+}

@@ -1,0 +1,189 @@
+package io.holdfast.proxy.outbox;
+
+import io.holdfast.proxy.metrics.Counters;
+import io.holdfast.proxy.metrics.Meter;
+import io.holdfast.store.Lane;
+import io.holdfast.store.LaneWriter;
+import io.holdfast.store.Outcome;
+import io.holdfast.store.StoreException;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.IdleStrategy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The one writer of a lane: takes entries off the queue, appends them, syncs once for all of them, and only then says so
+ * (P1).
+ */
+public final class WriterAgent implements Agent {
+    private static final Logger LOG = LoggerFactory.getLogger(WriterAgent.class);
+    private static final int BATCH_ENTRIES = 4096;
+
+    private final int number;
+    private final LaneWriter writer;
+    private final WriterQueue queue;
+    private final Counters counters;
+    private final int batchBytes;
+    private final List<OutboxEntry> batch = new ArrayList<>();
+    private final List<LaneFeed> touched = new ArrayList<>();
+    private volatile Runnable onDurable = () -> {};
+    private volatile boolean failed;
+
+    /**
+     * Makes the writer of {@code lane}.
+     *
+     * @param number     of the lane
+     * @param queueSlots entries that may wait
+     * @param batchBytes record bytes after which a batch is synced although more is waiting
+     */
+    public WriterAgent(int number, Lane lane, int queueSlots, int batchBytes, Counters counters) {
+        this.number = number;
+        this.writer = lane.writer();
+        this.queue = new WriterQueue(queueSlots);
+        this.batchBytes = batchBytes;
+        this.counters = counters;
+    }
+
+    /** Makes the feed through which one event loop hands entries to this lane. */
+    public LaneFeed feedFor(EventLoop eventLoop) {
+        return new LaneFeed(eventLoop, queue, counters);
+    }
+
+    /** Sets what is told each time the lane's durable sequence has moved; it must not block. */
+    public void onDurable(Runnable listener) {
+        onDurable = listener;
+    }
+
+    /** The idle strategy to run this agent with: it sleeps until an entry is offered. */
+    public IdleStrategy idleStrategy() {
+        return queue;
+    }
+
+    /** Whether the last sync failed. Any thread. */
+    public boolean isFailed() {
+        return failed;
+    }
+
+    @Override
+    public String roleName() {
+        return "writer-" + number;
+    }
+
+    @Override
+    public int doWork() {
+        int work = appendWaiting();
+        if (work > 0) {
+            syncAndAnswer();
+        }
+        return work + writer.maintain();
+    }
+
+    private int appendWaiting() {
+        OutboxEntry entry;
+        int bytes = 0;
+        while (batch.size() < BATCH_ENTRIES && bytes < batchBytes && (entry = queue.poll()) != null) {
+            bytes += entry.chargedBytes;
+            batch.add(entry);
+            append(entry);
+            entry.feed.decided = entry.number;
+            if (!entry.feed.inBatch) {
+                entry.feed.inBatch = true;
+                touched.add(entry.feed);
+            }
+        }
+        return batch.size();
+    }
+
+    private void append(OutboxEntry entry) {
+        try {
+            switch (entry.kind) {
+                case PUBLISH -> entry.outcome = publish(entry);
+                case RELEASE ->
+                    entry.outcome = outcome(writer.release(entry.session, entry.packetId, entry.timeMs, entry.epoch));
+                case OPEN_SESSION -> {
+                    entry.session = writer.openSession(entry.clientId, entry.epoch, entry.sessionPresent);
+                    entry.outcome = entry.session == null ? OutboxEntry.Outcome.FULL : OutboxEntry.Outcome.STORED;
+                    entry.receivedIds = entry.session == null ? null : writer.receivedIds(entry.session);
+                }
+                case CLOSE_SESSION -> {
+                    writer.closeSession(entry.session, entry.epoch, entry.expiryMs);
+                    entry.outcome = OutboxEntry.Outcome.STORED;
+                }
+            }
+        } catch (StoreException e) {
+            fail(e);
+            entry.outcome = OutboxEntry.Outcome.FAILED;
+        }
+    }
+
+    private OutboxEntry.Outcome publish(OutboxEntry entry) throws StoreException {
+        LaneFeed feed = entry.feed;
+        if (entry.probesForRoom) {
+            feed.refusing = false;
+        } else if (feed.refusing) {
+            return OutboxEntry.Outcome.FULL; // behind one that waits for room
+        }
+        OutboxEntry.Outcome outcome =
+                outcome(writer.publish(entry.view, 0, entry.view.capacity(), entry.session, entry.epoch));
+        if (outcome == OutboxEntry.Outcome.FULL && !entry.rejectWhenFull) {
+            feed.refusing = true;
+        } else if (outcome == OutboxEntry.Outcome.STALE) {
+            counters.increment(Meter.STALE_ENTRIES);
+        } else if (outcome == OutboxEntry.Outcome.DUPLICATE) {
+            counters.increment(Meter.PUBLISH_DUPLICATE);
+        }
+        return outcome;
+    }
+
+    private static OutboxEntry.Outcome outcome(Outcome outcome) {
+        return switch (outcome) {
+            case STORED -> OutboxEntry.Outcome.STORED;
+            case DUPLICATE -> OutboxEntry.Outcome.DUPLICATE;
+            case UNKNOWN -> OutboxEntry.Outcome.UNKNOWN;
+            case STALE -> OutboxEntry.Outcome.STALE;
+            case FULL -> OutboxEntry.Outcome.FULL;
+            case TOO_LARGE -> OutboxEntry.Outcome.TOO_LARGE;
+        };
+    }
+
+    private void syncAndAnswer() {
+        try {
+            writer.force();
+            failed = false;
+            onDurable.run();
+        } catch (StoreException e) {
+            fail(e);
+            for (int i = 0; i < batch.size(); i++) {
+                batch.get(i).outcome = OutboxEntry.Outcome.FAILED;
+            }
+        }
+        batch.clear();
+        for (int i = 0; i < touched.size(); i++) {
+            LaneFeed feed = touched.get(i);
+            feed.inBatch = false;
+            feed.complete(feed.decided);
+        }
+        touched.clear();
+    }
+
+    private void fail(StoreException e) {
+        if (!failed) {
+            failed = true;
+            LOG.error(
+                    "Lane {} cannot write; nothing is acknowledged with success until it can: {}",
+                    number,
+                    e.getMessage(),
+                    e);
+        }
+    }
+
+    @Override
+    public void onClose() {
+        if (appendWaiting() > 0) {
+            syncAndAnswer();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.holdfast.proxy.uplink;
+
+import java.util.Arrays;
+import org.agrona.BitUtil;
+
+/**
+ * The unfinished records of a lane by send number: a span from the oldest unfinished one, not a count, so that a derived
+ * packet id is never open twice ([MQTT-2.2.1-3] v5). One thread.
+ *
+ * <p>A state may be set ahead of the record being read: on a resume PUBREL goes out at once for what the journal knows.
+ */
+final class SendWindow {
+    /** The widest span: less than half of the 65,535 packet ids. */
+    static final int MAX_SPAN = 32_767;
+
+    static final byte FREE = 0;
+    /** PUBLISH is out; PUBACK or PUBREC awaited. */
+    static final byte SENT = 1;
+    /** PUBREC is there and on its way into the journal; PUBREL must not go out yet. */
+    static final byte RECEIVED = 2;
+    /** PUBREL is out; PUBCOMP awaited. */
+    static final byte RELEASED = 3;
+    /** Refused for a time; to be published again. */
+    static final byte REFUSED = 4;
+
+    static final byte DELIVERED = 5;
+    static final byte EXPIRED = 6;
+    static final byte REFUSED_FOR_GOOD = 7;
+    static final byte BEYOND_BROKER_LIMIT = 8;
+
+    private static final int PACKET_IDS = 65_535;
+
+    private final int mask;
+    private final byte[] states;
+    private final byte[] qos;
+    private final int[] routes;
+    private final long[] sequences;
+    private final long[] sentAtNs;
+    private final boolean[] wasRefused;
+    private long base;
+    private long next;
+
+    /** Makes an empty window whose oldest unfinished number is {@code base}. */
+    SendWindow(int maxSpan, long base) {
+        int capacity = BitUtil.findNextPositivePowerOfTwo(maxSpan);
+        mask = capacity - 1;
+        states = new byte[capacity];
+        qos = new byte[capacity];
+        routes = new int[capacity];
+        sequences = new long[capacity];
+        sentAtNs = new long[capacity];
+        wasRefused = new boolean[capacity];
+        this.base = base;
+        this.next = base;
+    }
+
+    /** The packet id of a send number: 1 to 65,535. */
+    static int packetId(long number) {
+        return 1 + (int) (number % PACKET_IDS);
+    }
+
+    /** The send number in this window that has {@code packetId}; whether it is in flight, {@link #state} tells. */
+    long numberOf(int packetId) {
+        return base + Math.floorMod(packetId - 1 - base % PACKET_IDS, PACKET_IDS);
+    }
+
+    /** The oldest unfinished number. */
+    long base() {
+        return base;
+    }
+
+    /** One above the newest number that was read. */
+    long next() {
+        return next;
+    }
+
+    boolean isEmpty() {
+        return base == next;
+    }
+
+    /** Numbers between the oldest unfinished and the newest read. */
+    int span() {
+        return (int) (next - base);
+    }
+
+    int capacity() {
+        return mask + 1;
+    }
+
+    boolean isInside(long number) {
+        return number >= base && number - base <= mask;
+    }
+
+    /** A record was read: {@code number} is {@link #next()}. A state that was set ahead stays. */
+    void open(long number, long sequence, int recordQos, int route) {
+        if (number != next) {
+            throw new IllegalStateException("send number " + number + " after " + (next - 1));
+        }
+        int index = index(number);
+        sequences[index] = sequence;
+        qos[index] = (byte) recordQos;
+        routes[index] = route;
+        next++;
+    }
+
+    byte state(long number) {
+        return isInside(number) ? states[index(number)] : FREE;
+    }
+
+    void state(long number, byte state) {
+        states[index(number)] = state;
+    }
+
+    void sent(long number, long nowNs) {
+        int index = index(number);
+        states[index] = SENT;
+        sentAtNs[index] = nowNs;
+    }
+
+    long sentAtNs(long number) {
+        return sentAtNs[index(number)];
+    }
+
+    void sentAtNs(long number, long nowNs) {
+        sentAtNs[index(number)] = nowNs;
+    }
+
+    int qos(long number) {
+        return qos[index(number)];
+    }
+
+    int route(long number) {
+        return routes[index(number)];
+    }
+
+    long sequence(long number) {
+        return sequences[index(number)];
+    }
+
+    /** True the first time. */
+    boolean markRefused(long number) {
+        int index = index(number);
+        boolean first = !wasRefused[index];
+        wasRefused[index] = true;
+        return first;
+    }
+
+    boolean wasRefused(long number) {
+        return wasRefused[index(number)];
+    }
+
+    static boolean isFinished(byte state) {
+        return state >= DELIVERED;
+    }
+
+    /** Whether the oldest number is finished and can be popped. */
+    boolean isBaseFinished() {
+        return base < next && isFinished(states[index(base)]);
+    }
+
+    /** Forgets the oldest number. */
+    void popBase() {
+        int index = index(base);
+        states[index] = FREE;
+        wasRefused[index] = false;
+        base++;
+    }
+
+    /** The broker has lost its session: whatever is not finished begins again. */
+    void restart() {
+        for (int i = 0; i < states.length; i++) {
+            if (!isFinished(states[i])) {
+                states[i] = FREE;
+            }
+        }
+    }
+
+    /** Refusals belong to the connection they came on. */
+    void forgetRefusals() {
+        Arrays.fill(wasRefused, false);
+    }
+
+    private int index(long number) {
+        return (int) number & mask;
+    }
+}
