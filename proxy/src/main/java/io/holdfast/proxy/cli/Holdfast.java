@@ -1,5 +1,6 @@
 package io.holdfast.proxy.cli;
 
+import io.holdfast.proxy.ProxyContext;
 import java.io.PrintWriter;
 import java.util.Properties;
 import picocli.CommandLine;
@@ -30,13 +31,26 @@ public final class Holdfast implements Runnable {
 
     /** The whole command line, for main, for tests and for the reference page. */
     public static CommandLine commandLine() {
-        return new CommandLine(new Holdfast())
-                .registerConverter(ByteSize.class, ByteSize::parse)
-                .registerConverter(TimeSpan.class, TimeSpan::parse)
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .setAbbreviatedOptionsAllowed(false)
+        return configure(new CommandLine(new Holdfast()))
                 .setParameterExceptionHandler(Holdfast::onBadUsage)
                 .setExecutionExceptionHandler(Holdfast::onFailure);
+    }
+
+    private static CommandLine configure(CommandLine commandLine) {
+        return commandLine
+                .registerConverter(ByteSize.class, ByteSize::parse)
+                .registerConverter(TimeSpan.class, TimeSpan::parse);
+    }
+
+    /**
+     * What {@code holdfast run} would run with these arguments.
+     *
+     * @throws ParameterException for what the command would answer with exit code 2
+     */
+    public static ProxyContext contextOf(String... runArguments) {
+        RunCommand command = new RunCommand();
+        configure(new CommandLine(command)).parseArgs(runArguments);
+        return command.context();
     }
 
     private static int onBadUsage(ParameterException e, String[] arguments) {

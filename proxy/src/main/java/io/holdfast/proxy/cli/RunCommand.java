@@ -303,7 +303,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     /** Reads and checks all flags. */
-    private ProxyContext context() {
+    ProxyContext context() {
         List<Route> routeList = readAll("--route", routes, Route::parse);
         List<Endpoint> listeners = readAll("--listen", listen, Endpoint::parseMqtt);
         checkRange("--receive-maximum", receiveMaximum, 1, 65_535);
