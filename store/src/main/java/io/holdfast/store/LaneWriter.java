@@ -293,6 +293,11 @@ public final class LaneWriter {
         return work;
     }
 
+    /** The sequence that the next record gets. */
+    long nextSequence() {
+        return state.nextSequence;
+    }
+
     boolean writeCheckpoint() {
         try {
             final int segment =

@@ -1,0 +1,137 @@
+package io.holdfast.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The limits bind PUBLISH records; what drains the outbox goes on. */
+class DiskLimitTest {
+    private static final long FILE_BYTES = StoreContext.fileBytes(StoreFixture.SEGMENT_BYTES);
+
+    @TempDir
+    Path directory;
+
+    private StoreFixture open(final long maxBytes) throws StoreException {
+        return StoreFixture.open(directory, context -> context.maxBytes(maxBytes));
+    }
+
+    private static int fill(final StoreFixture fixture, final int from) throws StoreException {
+        int next = from;
+        while (fixture.publish(2, 1 + next, "t", next + " " + "x".repeat(1_000)) == Outcome.STORED) {
+            next++;
+        }
+        fixture.writer.force();
+        fixture.maintain();
+        return next;
+    }
+
+    /** STO-07: once the limit was reached it never drains again. */
+    @Test
+    void atTheByteLimitItDrainsAndAcceptsAgain() throws Exception {
+        for (final int segments : new int[] {2, 3, 6}) {
+            final Path place = directory.resolve("max-" + segments);
+            final long maxBytes = segments * FILE_BYTES + 100;
+            try (StoreFixture fixture = StoreFixture.open(place, context -> context.maxBytes(maxBytes))) {
+                int next = fill(fixture, 0);
+                assertTrue(next > 50 * segments, "stored only " + next);
+                for (int round = 0; round < 4; round++) {
+                    assertEquals(Outcome.FULL, fixture.publish(1, 1, "t", "x".repeat(1_000)));
+                    assertFalse(fixture.lane.prepareSegment());
+                    assertTrue(fixture.lane.stat().bytesOnDisk() <= maxBytes);
+                    assertTrue(round > 0 || fixture.lane.reclaim() == 0, "nothing is finished");
+                    assertEquals(0, fixture.writer.batchBytes());
+                    fixture.finishAll();
+                    assertTrue(fixture.lane.reclaim() > 0);
+                    final int before = next;
+                    next = fill(fixture, next);
+                    assertTrue(next > before + 50, "accepted only " + (next - before));
+                    assertEquals(next - before, fixture.read().size());
+                }
+            }
+        }
+    }
+
+    @Test
+    void atTheByteLimitItDrainsAfterARestartToo() throws Exception {
+        int next;
+        try (StoreFixture fixture = open(3 * FILE_BYTES)) {
+            next = fill(fixture, 0);
+        }
+        for (int restart = 0; restart < 3; restart++) {
+            try (StoreFixture fixture = open(3 * FILE_BYTES)) {
+                next = fill(fixture, next);
+                assertEquals(Outcome.FULL, fixture.publish(1, 1, "t", "x".repeat(1_000)));
+                fixture.finishAll();
+                fixture.maintain();
+                fixture.lane.reclaim();
+                final int before = next;
+                next = fill(fixture, next);
+                assertTrue(next > before + 50, "accepted only " + (next - before) + " at restart " + restart);
+            }
+        }
+    }
+
+    @Test
+    void releasesAndResetsGoOnWhenPublishesMayNot() throws Exception {
+        try (StoreFixture fixture = open(2 * FILE_BYTES)) {
+            final int stored = fill(fixture, 0);
+            for (int i = 0; i < stored; i++) {
+                assertEquals(Outcome.STORED, fixture.release(1 + i));
+            }
+            for (int i = 0; i < 5_000; i++) {
+                final ClientSession session = fixture.session();
+                session.receive(9, 9);
+                assertEquals(Outcome.STORED, fixture.release(9), "release " + i);
+            }
+            fixture.writer.force();
+            assertEquals(Outcome.FULL, fixture.publish(1, 1, "t", "x".repeat(1_000)));
+            fixture.session().receive(9, 9);
+            fixture.connect("device", false);
+            fixture.writer.force();
+            assertEquals(stored + stored + 5_001, fixture.lane.durableSequence());
+        }
+    }
+
+    @Test
+    void theFreeSpaceFloorBindsPublishes() throws Exception {
+        try (StoreFixture fixture = StoreFixture.open(directory, context -> context.reserveBytes(Long.MAX_VALUE / 2))) {
+            assertEquals(Outcome.FULL, fixture.publish(1, 1, "t", "a"));
+            assertFalse(fixture.lane.prepareSegment());
+            final ClientSession session = fixture.session();
+            session.receive(9, 9);
+            assertEquals(Outcome.STORED, fixture.release(9));
+            fixture.writer.force();
+            assertEquals(Outcome.FULL, fixture.publish(1, 1, "t", "a"), "the reserve is not for it");
+            assertEquals(1, fixture.read().size());
+        }
+    }
+
+    @Test
+    void aRecordLargerThanAQuarterOfASegmentIsRefused() throws Exception {
+        try (StoreFixture fixture = StoreFixture.open(directory)) {
+            final int largest = fixture.writer.maxRecordLength() - RecordEncoder.encodedLength(6, 1, 0, 0);
+            assertEquals(Outcome.TOO_LARGE, fixture.publish(1, 1, "t", "x".repeat(largest + 1)));
+            for (int i = 0; i < 20; i++) {
+                assertEquals(Outcome.STORED, fixture.publish(1, 1, "t", "x".repeat(largest)));
+            }
+            fixture.writer.force();
+            assertEquals(20, fixture.read().size());
+        }
+    }
+
+    @Test
+    void housekeepingMakesTheNextSegmentInAdvance() throws StoreException, IOException {
+        try (StoreFixture fixture = StoreFixture.open(directory)) {
+            for (int i = 0; i < 1_000; i += 20) {
+                assertTrue(fixture.lane.prepareSegment());
+                fixture.publishMany(i, i + 20, 1_000);
+            }
+            assertEquals(0, fixture.lane.stat().segmentsCreatedInline());
+        }
+    }
+}
