@@ -28,6 +28,8 @@ public final class Lane {
     private volatile long durablePosition;
     private volatile long durableSequence;
     private volatile int sessions;
+    private volatile boolean wasRefused;
+    private volatile boolean hasFailed;
     private final AtomicLong segmentsCreatedInline = new AtomicLong();
     private final AtomicLong deadSegments = new AtomicLong();
     private final AtomicLong receivedIdsReused = new AtomicLong();
@@ -290,6 +292,34 @@ public final class Lane {
                 receivedIdsReused.get(),
                 missingAtStart,
                 wasTailTorn);
+    }
+
+    /**
+     * Whether PUBLISH records are refused for want of room. Any thread.
+     *
+     * @return true from the first {@link Outcome#FULL} until there is room again.
+     */
+    public boolean isFull() {
+        return wasRefused && !files.isReady();
+    }
+
+    /**
+     * Whether the log has failed: nothing is acknowledged any more until a restart. Any thread.
+     *
+     * @return true once a method of the writer has thrown.
+     */
+    public boolean hasFailed() {
+        return hasFailed;
+    }
+
+    void refused(final boolean isRefused) {
+        if (wasRefused != isRefused) {
+            wasRefused = isRefused;
+        }
+    }
+
+    void failed() {
+        hasFailed = true;
     }
 
     void sessions(final int count) {

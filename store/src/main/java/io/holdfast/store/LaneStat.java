@@ -8,7 +8,7 @@ package io.holdfast.store;
  * @param durableSequence       every record up to it is durable.
  * @param finishedSequence      every record up to it is finished.
  * @param sessions              sessions remembered, as of the last second.
- * @param segmentsCreatedInline segment files the writer had to make itself.
+ * @param segmentsCreatedInline segment files the writer had to make itself, or to wait for.
  * @param segmentsReclaimed     segment files deleted.
  * @param deadSegments          segment files given up because a sync failed.
  * @param receivedIdsReused     QoS 2 Packet Identifiers used for another message before their PUBREL.

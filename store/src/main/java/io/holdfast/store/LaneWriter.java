@@ -187,7 +187,9 @@ public final class LaneWriter {
                 lane.countReceivedIdReused();
             }
         }
-        if (!makeRoom(length, false)) {
+        final boolean hasRoom = makeRoom(length, false);
+        lane.refused(!hasRoom);
+        if (!hasRoom) {
             return Outcome.FULL;
         }
         append(record, offset, length, qos > 0 ? state.nextSendNumber : NO_SEND_NUMBER);
@@ -448,6 +450,7 @@ public final class LaneWriter {
     }
 
     private StoreException failed(final String message, final Throwable cause) {
+        lane.failed();
         failure = new StoreException(message + "; nothing is acknowledged any more until a restart", cause);
         return failure;
     }

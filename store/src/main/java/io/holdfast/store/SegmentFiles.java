@@ -23,6 +23,9 @@ final class SegmentFiles {
     /** A segment file whose first sequence nobody has looked up yet. */
     private static final long UNKNOWN = Long.MIN_VALUE;
 
+    /** Left free beside a new segment: the log library's table is a mapped file that must never meet a full disk. */
+    private static final long LEAST_FREE = 512 << 10;
+
     private static final class Segment {
         final Path file;
         final long bytes;
@@ -190,6 +193,9 @@ final class SegmentFiles {
             final int number = nextSegment;
             final Path file = directory.resolve(SegmentName.of(number, SegmentName.PRECREATED));
             final long fileBytes = StoreContext.fileBytes(segmentBytes);
+            if (fileStore.getUsableSpace() < fileBytes + LEAST_FREE) {
+                throw new IOException("no space left for a segment of " + fileBytes + " bytes: " + directory);
+            }
             try (FileChannel channel =
                     FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 DurableFiles.writeZeros(channel, fileBytes);

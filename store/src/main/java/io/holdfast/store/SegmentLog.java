@@ -8,6 +8,7 @@ import java.nio.file.StandardOpenOption;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.bytes.SyncMode;
 import net.openhft.chronicle.core.Jvm;
+import net.openhft.chronicle.core.io.BackgroundResourceReleaser;
 import net.openhft.chronicle.core.onoes.Slf4jExceptionHandler;
 import net.openhft.chronicle.queue.ExcerptAppender;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
@@ -138,6 +139,8 @@ final class SegmentLog implements LaneLog {
                 appender.close();
                 queue.close();
                 appender = null;
+                // Unmaps the segments now, not some time later on a thread of the library.
+                BackgroundResourceReleaser.releasePendingResources();
             }
         } finally {
             closeChannel();

@@ -3,9 +3,16 @@ package io.holdfast.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -133,5 +140,61 @@ class DiskLimitTest {
             }
             assertEquals(0, fixture.lane.stat().segmentsCreatedInline());
         }
+    }
+
+    /** STO-15: a disk that is really full, under records and under a restart; then there is space again. */
+    @Test
+    void aFullFileSystemIsSurvived() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "skipped: needs root to mount a small file system");
+        final Path disk = Files.createDirectory(directory.resolve("disk"));
+        assumeTrue(
+                command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk.toString()) == 0,
+                "skipped: this machine does not let us mount a file system");
+        final AtomicLong nowNs = new AtomicLong();
+        final Consumer<StoreContext> clock = context -> context.nanoClock(nowNs::get);
+        try {
+            final Path data = disk.resolve("data");
+            final Path ballast = disk.resolve("ballast");
+            int next;
+            try (StoreFixture fixture = StoreFixture.open(data, clock)) {
+                next = fill(fixture, 0);
+                assertTrue(next > 1_000, "stored " + next);
+                assertTrue(fixture.lane.isFull());
+                fillUp(ballast);
+                int released = 0;
+                while (fixture.release(1 + released) == Outcome.STORED) {
+                    released++;
+                }
+                assertTrue(released > 500, "the headroom is for releases: " + released);
+                fixture.writer.force();
+                assertEquals(
+                        next, fixture.read().stream().filter(m -> m.kind() == 1).count());
+            }
+            try (StoreFixture fixture = StoreFixture.open(data, clock)) {
+                assertEquals(Outcome.FULL, fixture.publish(1, 1, "t", "x"));
+                fixture.finishAll();
+                fixture.maintain();
+                assertTrue(fixture.lane.reclaim() > 3, "drains without any room");
+                Files.delete(ballast);
+                nowNs.addAndGet(TimeUnit.SECONDS.toNanos(2));
+                final int before = next;
+                next = fill(fixture, next);
+                assertTrue(next > before + 1_000, "accepts again: " + (next - before));
+            }
+        } finally {
+            command("umount", disk.toString());
+        }
+    }
+
+    private static void fillUp(final Path ballast) {
+        try (FileChannel channel = FileChannel.open(ballast, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            DurableFiles.writeZeros(channel, 1 << 30);
+        } catch (final IOException e) {
+            assertTrue(e.getMessage().contains("No space"), e.getMessage());
+        }
+    }
+
+    private static int command(final String... command) throws IOException, InterruptedException {
+        return new ProcessBuilder(command).inheritIO().start().waitFor();
     }
 }
