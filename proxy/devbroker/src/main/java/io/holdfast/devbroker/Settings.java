@@ -69,7 +69,14 @@ record Settings(
             throw new IllegalArgumentException("--data is missing");
         }
         return new Settings(
-                port == 0 ? freePort() : port, data, persistent, maxQueued, receiveMaximum, maxPacketBytes, maxQos, maxSessionExpirySeconds);
+                port == 0 ? freePort() : port,
+                data,
+                persistent,
+                maxQueued,
+                receiveMaximum,
+                maxPacketBytes,
+                maxQos,
+                maxSessionExpirySeconds);
     }
 
     /** Free now; another process may take it before HiveMQ binds it, which then says so. */

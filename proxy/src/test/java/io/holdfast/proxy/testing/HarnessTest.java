@@ -60,8 +60,6 @@ class HarnessTest {
                     subscriber.send(Packets.ack(Packet.PUBACK, publish.packetId()));
                 }
             }
-            broker.kill();
-            broker.start();
         }
     }
 

@@ -36,7 +36,9 @@ public final class HiveMqBroker implements Broker {
             throw new AssertionError("the development broker is not built: mvn package -pl proxy/devbroker");
         }
         final int port = FreePorts.next();
-        final List<String> command = new ArrayList<>(List.of(Programs.java(), "-Xmx512m"));
+        final List<String> command = new ArrayList<>(List.of(
+                // The last two: tests wait for its start more than for anything it does afterwards.
+                Programs.java(), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         if (Runtime.version().feature() >= 24) {
             command.add("--enable-native-access=ALL-UNNAMED");
             command.add("--sun-misc-unsafe-memory-access=allow");

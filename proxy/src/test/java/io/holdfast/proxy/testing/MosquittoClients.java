@@ -89,6 +89,11 @@ public final class MosquittoClients {
             return messages();
         }
 
+        /** Waits until this message has come. */
+        public void awaitMessage(final String message, final Duration timeout) {
+            process.awaitLine((MARK + message)::equals, timeout);
+        }
+
         public boolean isAlive() {
             return process.isAlive();
         }
