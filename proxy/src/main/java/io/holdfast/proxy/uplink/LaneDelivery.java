@@ -91,6 +91,14 @@ final class LaneDelivery {
 
     // ---- connection
 
+    /** A clean start was accepted: from now on there is a broker session, and nothing has been sent in it. */
+    void sessionMade() throws StoreException {
+        journal.sessionLost();
+        journal.force();
+        window.restart();
+        duplicateBelow = 0;
+    }
+
     /**
      * A connection was accepted. Sends PUBREL for what the journal has, then the unfinished from the oldest, then the new.
      *
@@ -115,9 +123,7 @@ final class LaneDelivery {
                         "The broker has lost the uplink's session; {} unfinished records are sent as new",
                         window.span());
             }
-            journal.sessionLost();
-            window.restart();
-            duplicateBelow = 0; // nothing has been sent in this session
+            sessionMade();
         }
         window.forgetRefusals();
         journal.force(); // before the first packet of this session

@@ -72,6 +72,7 @@ public final class LaneUplink implements FrameListener {
     private LinkKeepAlive keepAlive;
     private Future<?> connackDeadline;
     private boolean askedForCleanStart;
+    private boolean resumesFreshSession;
 
     /** Makes an uplink that is not started. */
     public LaneUplink(
@@ -217,11 +218,15 @@ public final class LaneUplink implements FrameListener {
             onRefused(connack);
             return;
         }
+        if (askedForCleanStart) {
+            resumeFreshSession();
+            return;
+        }
         backoff.reset();
         lastComplaint = "";
         status.error("");
         counters.increment(Meter.UPLINK_CONNECTED);
-        boolean resumed = connack.sessionPresent() && !askedForCleanStart;
+        boolean resumed = connack.sessionPresent();
         LOG.info(
                 "Uplink {} connected to {} as '{}' (MQTT {}, {})",
                 number,
@@ -240,6 +245,22 @@ public final class LaneUplink implements FrameListener {
             int keepAliveS = connack.serverKeepAlive() > 0 ? connack.serverKeepAlive() : UplinkConnect.KEEP_ALIVE_S;
             keepAlive().start(keepAliveS);
             delivery.connected(ctx, version, connack, resumed);
+        } catch (StoreException e) {
+            fail(e);
+        }
+    }
+
+    /**
+     * What a clean start has made is not used: in 3.1.1 it ends with its connection, and Mosquitto 2.0 does not keep it over a
+     * restart of its own. So it is left at once and resumed, which makes it a session that lasts.
+     */
+    private void resumeFreshSession() {
+        try {
+            delivery.sessionMade();
+            resumesFreshSession = true;
+            ByteBuf out = ctx.alloc().buffer(4);
+            AckWriter.disconnect(out, ReasonCode.SUCCESS, version);
+            ctx.writeAndFlush(out).addListener(ChannelFutureListener.CLOSE);
         } catch (StoreException e) {
             fail(e);
         }
@@ -288,6 +309,12 @@ public final class LaneUplink implements FrameListener {
         }
         keepAlive().read();
         int type = PacketType.of(buf.getUnsignedByte(offset));
+        if (state != UplinkState.RUNNING && type != PacketType.CONNACK) {
+            counters.increment(Meter.BROKER_PROTOCOL_ERRORS);
+            complain("the broker sends " + PacketType.name(type) + " before CONNACK [MQTT-3.2.0-1]");
+            ctx.close(); // and not "an older version", as for a CONNACK that cannot be read
+            return true;
+        }
         switch (type) {
             case PacketType.CONNACK -> onConnack(buf, bodyOffset, end);
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
@@ -363,7 +390,13 @@ public final class LaneUplink implements FrameListener {
             counters.increment(Meter.UPLINK_LOST);
             delivery.disconnected();
         }
-        retryLater("the connection to the broker at " + dialer.upstream() + " ended");
+        if (resumesFreshSession) {
+            resumesFreshSession = false;
+            transition(UplinkState.DISCONNECTED);
+            dial();
+        } else {
+            retryLater("the connection to the broker at " + dialer.upstream() + " ended");
+        }
     }
 
     private void checkProgress() {

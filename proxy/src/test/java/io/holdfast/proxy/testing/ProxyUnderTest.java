@@ -12,6 +12,8 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The real proxy inside the test's JVM, started with command-line flags; faster to start than {@link HoldfastProcess}. */
 public final class ProxyUnderTest implements AutoCloseable {
@@ -61,6 +63,17 @@ public final class ProxyUnderTest implements AutoCloseable {
     /** The body that the admin server answers for {@code path}. */
     public String admin(String path) {
         return adminResponse(path).body();
+    }
+
+    /** A term of the ledger's total over all outbox routes: accepted, delivered, pending, expired, or a drop reason. */
+    public long ledgerTotal(String term) {
+        String ledger = admin("/ledger");
+        Matcher matcher = Pattern.compile("\"" + term + "\"\\s*:\\s*(\\d+)")
+                .matcher(ledger.substring(ledger.indexOf("\"total\"")));
+        if (!matcher.find()) {
+            throw new AssertionError("no " + term + " in " + ledger);
+        }
+        return Long.parseLong(matcher.group(1));
     }
 
     /** What the admin server answers for {@code path}. */

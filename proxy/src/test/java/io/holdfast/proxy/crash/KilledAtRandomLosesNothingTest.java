@@ -1,0 +1,32 @@
+package io.holdfast.proxy.crash;
+
+import io.holdfast.proxy.testing.MosquittoBroker;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** P1, P3, P5 and P6 over {@code kill -9}: the short form, and the long one of {@code make crash-test}. */
+class KilledAtRandomLosesNothingTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void shortForm() throws Exception {
+        run(3, 12);
+    }
+
+    @Test
+    @Tag("crash")
+    void longForm() throws Exception {
+        run(Integer.getInteger("holdfast.crash.rounds", 50), 50);
+    }
+
+    private void run(int rounds, int devices) throws InterruptedException {
+        long seed = Long.getLong("holdfast.crash.seed", System.nanoTime());
+        try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"))) {
+            broker.start();
+            new CrashRounds(broker, seed, rounds, devices).run(directory.resolve("data"), "--lanes", "2");
+        }
+    }
+}
