@@ -2,15 +2,17 @@ package io.holdfast.codec;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A FrameDecoder in a channel, and a listener that writes down what it hears. */
+/** A FrameDecoder in a channel, and a listener that writes down what it hears. Closing it looks for leaks. */
 final class DecoderPeer implements FrameListener, AutoCloseable {
     final List<String> frames = new ArrayList<>();
     final List<MqttProtocolException> violations = new ArrayList<>();
+    final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
     final FrameDecoder decoder;
     final EmbeddedChannel channel;
     int inactive;
@@ -41,6 +43,7 @@ final class DecoderPeer implements FrameListener, AutoCloseable {
             decoder.version(version);
         }
         channel = new EmbeddedChannel(decoder);
+        channel.config().setAllocator(allocator);
     }
 
     void receive(String hex) {
@@ -130,8 +133,17 @@ final class DecoderPeer implements FrameListener, AutoCloseable {
     @Override
     public void onWritabilityChanged(ChannelHandlerContext ctx) {}
 
+    /** The bytes that the decoder keeps. */
+    long keptBytes() {
+        return allocator.metric().usedHeapMemory();
+    }
+
+    /** Fails if a buffer has not been released. */
     @Override
     public void close() {
         channel.finishAndReleaseAll();
+        if (keptBytes() != 0) {
+            throw new AssertionError(keptBytes() + " bytes leaked");
+        }
     }
 }

@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@Timeout(120)
 class EverySplitPointGivesTheSameFramesTest {
     private final Random random = Seed.random(getClass());
     private final RandomPackets packets = new RandomPackets(random);

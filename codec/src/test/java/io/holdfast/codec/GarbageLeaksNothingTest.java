@@ -1,9 +1,7 @@
 package io.holdfast.codec;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +28,6 @@ class GarbageLeaksNothingTest {
 
     @Test
     void garbage() {
-        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
         int refused = 0;
         int taken = 0;
         for (int input = 0; input < INPUTS; input++) {
@@ -40,7 +37,6 @@ class GarbageLeaksNothingTest {
             int threshold = random.nextBoolean() ? Integer.MAX_VALUE : 30;
             DecoderPeer peer = new DecoderPeer(direction, version, 1 + random.nextInt(2000), threshold);
             peer.checksFrames = true;
-            peer.channel.config().setAllocator(allocator);
             peer.window = random.nextInt(4);
             int cut = random.nextInt(bytes.length + 1);
             peer.receive(bytes, 0, cut);
@@ -55,9 +51,11 @@ class GarbageLeaksNothingTest {
             if (random.nextBoolean()) {
                 peer.channel.pipeline().remove(peer.decoder);
             }
-            peer.close();
-            assertEquals(
-                    0, allocator.metric().usedHeapMemory(), () -> direction + " " + version + " " + Bytes.hex(bytes));
+            try {
+                peer.close();
+            } catch (AssertionError e) {
+                throw new AssertionError(direction + " " + version + " " + Bytes.hex(bytes), e);
+            }
         }
         assertTrue(refused > INPUTS / 10 && taken > INPUTS / 10, refused + " refused, " + taken + " taken");
     }

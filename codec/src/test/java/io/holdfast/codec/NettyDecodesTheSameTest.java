@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /** Netty's decoder as the oracle: what is valid reads the same; what we take of damaged packets, Netty takes too. */
 class NettyDecodesTheSameTest {
-    private static final int PACKETS = 20_000;
+    private static final int PACKETS = 10_000;
 
     private final Random random = Seed.random(getClass());
     private final RandomPackets packets = new RandomPackets(random);
