@@ -3,6 +3,7 @@ package io.holdfast.proxy.link;
 import io.holdfast.codec.PacketType;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import org.agrona.collections.IntHashSet;
 
 /**
  * Held PUBLISHes against the broker's Receive Maximum ([MQTT-3.3.4-9]): those beyond it wait here, in order, while
@@ -12,8 +13,9 @@ final class HeldPublishes {
     private final UnansweredRequests unanswered;
     private final Consumer<LinkRequest> sender;
     private final ArrayDeque<LinkRequest> waiting = new ArrayDeque<>();
+    private final IntHashSet open =
+            new IntHashSet(); // ids: a copy of a PUBLISH that the broker has opens no other flow
     private int window;
-    private int open;
 
     HeldPublishes(UnansweredRequests unanswered, Consumer<LinkRequest> sender) {
         this.unanswered = unanswered;
@@ -32,8 +34,8 @@ final class HeldPublishes {
     }
 
     void sendOrQueue(LinkRequest request) {
-        if (waiting.isEmpty() && open < window) {
-            open++;
+        if (open.contains(request.packetId) || (waiting.isEmpty() && open.size() < window)) {
+            open.add(request.packetId);
             sender.accept(request);
         } else {
             waiting.addLast(request);
@@ -41,25 +43,24 @@ final class HeldPublishes {
     }
 
     /** A flow ended: PUBACK, PUBREC with a failure, or PUBCOMP. One of an earlier link does not count (v5 §4.9). */
-    void finished() {
-        if (open > 0) {
-            open--;
-        }
-        while (open < window && !waiting.isEmpty()) {
-            open++;
-            sender.accept(waiting.pollFirst());
+    void finished(int packetId) {
+        open.remove(packetId);
+        while (open.size() < window && !waiting.isEmpty()) {
+            LinkRequest request = waiting.pollFirst();
+            open.add(request.packetId);
+            sender.accept(request);
         }
     }
 
     void linkUp(int receiveMaximum) {
         waiting.clear();
-        open = 0;
+        open.clear();
         window = receiveMaximum;
     }
 
     void linkDown() {
         waiting.clear();
-        open = 0;
+        open.clear();
         window = 0;
     }
 

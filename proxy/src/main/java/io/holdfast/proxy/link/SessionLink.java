@@ -215,6 +215,7 @@ public final class SessionLink implements FrameListener {
         deviceHasSession = hasSession;
         assignedClientId = newAssignedClientId;
         becomeConnected();
+        decoder.resume(ctx);
     }
 
     /** Passes a control packet that needs no answer; dropped when there is no link. Takes over {@code frame}. */
@@ -318,7 +319,7 @@ public final class SessionLink implements FrameListener {
         if (!readable) {
             keepAlive().paused(true);
             decoder.suspend();
-        } else if (decoder.isSuspended()) {
+        } else if (decoder.isSuspended() && state != LinkState.DIALLING) {
             keepAlive().paused(false);
             decoder.resume(ctx);
         }
@@ -403,6 +404,7 @@ public final class SessionLink implements FrameListener {
         connackDeadline.cancel(false);
         limits = connack;
         if (state == LinkState.DIALLING) {
+            decoder.suspend(); // until open(): nothing overtakes the CONNACK on its way to the device [MQTT-3.2.0-1]
             owner.onConnack(connack);
         } else if (ReasonCode.isFailure(connack.code())) {
             onRedialRefused(connack);
@@ -514,11 +516,11 @@ public final class SessionLink implements FrameListener {
             unanswered.remove(requestType, packetId);
         }
         if (type == PacketType.PUBCOMP) {
-            held.finished();
+            held.finished(packetId);
             owner.onReleaseAnswered(slot, packetId, reason, frame);
         } else {
             if (type == PacketType.PUBACK || ReasonCode.isFailure(reason)) {
-                held.finished();
+                held.finished(packetId);
             }
             counters.increment(ReasonCode.isFailure(reason) ? Meter.HOLD_REJECTED : Meter.HOLD_ACCEPTED);
             owner.onPublishAnswered(slot, packetId, reason, frame);
