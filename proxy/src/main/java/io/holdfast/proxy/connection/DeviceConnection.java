@@ -271,7 +271,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
 
     @Override
     public void onDialFailed(String why) {
-        if (state == ConnectionState.DIALLING) {
+        if (state == ConnectionState.DIALLING || state == ConnectionState.OPENING_SESSION) {
             ByteBuf out = ctx.alloc().buffer();
             AckWriter.connack(out, false, ReasonCode.SERVER_UNAVAILABLE, version);
             ctx.writeAndFlush(out);
