@@ -8,7 +8,7 @@ BENCH_ARGS ?=
 PACKAGE = $(MVN) -q package -Dmaven.test.skip=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format build bench crash-test clean
+.PHONY: help run test check format docs build bench crash-test clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ check: ## What a commit must pass: the tests, the formatter, the static analysis
 
 format: ## Format the code
 	$(MVN) -q spotless:apply
+
+docs: ## Write docs/CONFIGURATION.md and docs/METRICS.md from the flags and the meters
+	$(MVN) -q test -pl proxy,proxy/devbroker -am -Dtest=ReferencePagesTest -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dholdfast.docs.write=true
 
 build: ## Leave a self-contained proxy/target/holdfast/ (bin/holdfast and lib/)
 	$(PACKAGE) -pl proxy -am

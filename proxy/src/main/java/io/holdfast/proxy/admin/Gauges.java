@@ -1,5 +1,6 @@
 package io.holdfast.proxy.admin;
 
+import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.uplink.UplinkState;
 import io.holdfast.store.Cursor;
 import io.holdfast.store.DropReason;
@@ -10,155 +11,78 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.util.Locale;
-import java.util.function.ToLongFunction;
+import java.util.function.DoubleSupplier;
+import java.util.function.IntToLongFunction;
 
 /**
  * What the Prometheus page shows besides the counters. All of it is computed from live state when asked, so no gauge can be
  * forgotten high. Tags are lanes and reasons, never client ids or topics.
  */
 final class Gauges {
-    private Gauges() {}
+    private final MeterRegistry registry;
+    private final ProxyReport report;
+
+    private Gauges(MeterRegistry registry, ProxyReport report) {
+        this.registry = registry;
+        this.report = report;
+    }
 
     static void bind(ProxyReport report, MeterRegistry registry) {
         report.counters().bindTo(registry);
-        gauge(
-                registry,
-                "holdfast.devices.connected",
-                "Devices connected now.",
-                Tags.empty(),
-                report,
-                r -> r.services().registry().size());
-        gauge(
-                registry,
-                "holdfast.ingress.bytes",
-                "Bytes of PUBLISHes that are not settled.",
-                Tags.empty(),
-                report,
-                r -> r.services().budget().usedBytes());
-        for (int i = 0; i < report.lanes(); i++) {
-            bindLane(report, registry, i);
+        new Gauges(registry, report).bindAll();
+    }
+
+    private void bindAll() {
+        gauge(Meter.DEVICES_CONNECTED, Tags.empty(), () -> report.services().registry().size());
+        gauge(Meter.INGRESS_BYTES, Tags.empty(), () -> report.services().budget().usedBytes());
+        for (int lane = 0; lane < report.lanes(); lane++) {
+            bindLane(lane);
         }
     }
 
-    private static void bindLane(ProxyReport report, MeterRegistry registry, int number) {
+    private void bindLane(int number) {
         Tags tags = Tags.of("lane", Integer.toString(number));
-        OutboxStore store = report.services().store();
-        Lane lane = store.lane(number);
-        gauge(registry, "holdfast.outbox.pending", "Records not finished.", tags, report, r -> r.backlog(number));
-        gauge(
-                registry,
-                "holdfast.outbox.bytes",
-                "Bytes of the segment files.",
-                tags,
-                lane,
-                l -> l.stat().bytesOnDisk());
-        gauge(
-                registry,
-                "holdfast.outbox.segments",
-                "Segment files.",
-                tags,
-                lane,
-                l -> l.stat().segments());
-        gauge(
-                registry,
-                "holdfast.outbox.sessions",
-                "Sessions whose received ids are remembered.",
-                tags,
-                lane,
-                l -> l.stat().sessions());
-        counter(
-                registry,
-                "holdfast.outbox.accepted",
-                "Records that became durable.",
-                tags,
-                store,
-                s -> sum(s, route -> lane.accepted(route)));
+        Lane lane = report.services().store().lane(number);
         Cursor cursor = lane.cursor();
-        counter(
-                registry,
-                "holdfast.outbox.delivered",
-                "Records that the broker acknowledged.",
-                tags,
-                store,
-                s -> sum(s, cursor::delivered));
-        counter(
-                registry,
-                "holdfast.outbox.expired",
-                "Records that expired before they were sent.",
-                tags,
-                store,
-                s -> sum(s, cursor::expired));
+        gauge(Meter.OUTBOX_PENDING, tags, () -> report.backlog(number));
+        gauge(Meter.OUTBOX_BYTES, tags, () -> lane.stat().bytesOnDisk());
+        gauge(Meter.OUTBOX_SEGMENTS, tags, () -> lane.stat().segments());
+        gauge(Meter.OUTBOX_SESSIONS, tags, () -> lane.stat().sessions());
+        counter(Meter.OUTBOX_ACCEPTED, tags, () -> overRoutes(lane::accepted));
+        counter(Meter.OUTBOX_DELIVERED, tags, () -> overRoutes(cursor::delivered));
+        counter(Meter.OUTBOX_EXPIRED, tags, () -> overRoutes(cursor::expired));
         for (DropReason reason : DropReason.values()) {
-            counter(
-                    registry,
-                    "holdfast.outbox.dropped",
-                    "Records dropped, by reason.",
-                    tags.and("reason", reason.name().toLowerCase(Locale.ROOT)),
-                    store,
-                    s -> sum(s, route -> cursor.dropped(route, reason)));
+            Tags why = tags.and("reason", reason.name().toLowerCase(Locale.ROOT));
+            counter(Meter.OUTBOX_DROPPED, why, () -> overRoutes(route -> cursor.dropped(route, reason)));
         }
-        counter(
-                registry,
-                "holdfast.outbox.segments.reclaimed",
-                "Segment files deleted.",
-                tags,
-                lane,
-                l -> l.stat().segmentsReclaimed());
-        counter(
-                registry,
-                "holdfast.outbox.segments.dead",
-                "Segment files given up because a sync failed.",
-                tags,
-                lane,
-                l -> l.stat().deadSegments());
-        gauge(
-                registry,
-                "holdfast.uplink.connected.now",
-                "1 while the uplink is connected.",
-                tags,
-                report,
-                r -> r.uplink(number).status().state() == UplinkState.RUNNING ? 1 : 0);
-        gauge(
-                registry,
-                "holdfast.uplink.in.flight",
-                "Span of send numbers in flight.",
-                tags,
-                report,
-                r -> r.uplink(number).status().inFlight());
-        Gauge.builder(
-                        "holdfast.uplink.progress.age",
-                        report,
-                        r -> r.uplink(number).status().secondsSinceProgress())
-                .description("Seconds since a record was finished or the uplink connected.")
-                .baseUnit("seconds")
-                .tags(tags)
-                .register(registry);
+        counter(Meter.SEGMENTS_RECLAIMED, tags, () -> lane.stat().segmentsReclaimed());
+        counter(Meter.SEGMENTS_DEAD, tags, () -> lane.stat().deadSegments());
+        counter(Meter.RECEIVED_ID_REUSED, tags, () -> lane.stat().receivedIdsReused());
+        gauge(Meter.UPLINK_UP, tags, () -> report.uplink(number).status().state() == UplinkState.RUNNING ? 1 : 0);
+        gauge(Meter.UPLINK_IN_FLIGHT, tags, () -> report.uplink(number).status().inFlight());
+        gauge(Meter.UPLINK_PROGRESS_AGE, tags, () -> report.uplink(number).status().secondsSinceProgress());
     }
 
-    private interface PerRoute {
-        long of(int route);
-    }
-
-    private static long sum(OutboxStore store, PerRoute value) {
+    private double overRoutes(IntToLongFunction value) {
+        OutboxStore store = report.services().store();
         long sum = 0;
         for (int route = 0; route < store.routeCount(); route++) {
-            sum += value.of(route);
+            sum += value.applyAsLong(route);
         }
         return sum;
     }
 
-    private static <T> void gauge(
-            MeterRegistry registry, String name, String sentence, Tags tags, T source, ToLongFunction<T> value) {
-        Gauge.builder(name, source, s -> value.applyAsLong(s))
-                .description(sentence)
+    private void gauge(Meter meter, Tags tags, DoubleSupplier value) {
+        // Micrometer keeps the object weakly and the function strongly: the report lives as long as the proxy.
+        Gauge.builder(meter.meterName(), report, asked -> value.getAsDouble())
+                .description(meter.sentence())
                 .tags(tags)
                 .register(registry);
     }
 
-    private static <T> void counter(
-            MeterRegistry registry, String name, String sentence, Tags tags, T source, ToLongFunction<T> value) {
-        FunctionCounter.builder(name, source, s -> value.applyAsLong(s))
-                .description(sentence)
+    private void counter(Meter meter, Tags tags, DoubleSupplier value) {
+        FunctionCounter.builder(meter.meterName(), report, asked -> value.getAsDouble())
+                .description(meter.sentence())
                 .tags(tags)
                 .register(registry);
     }

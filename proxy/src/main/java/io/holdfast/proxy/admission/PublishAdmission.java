@@ -157,6 +157,10 @@ public final class PublishAdmission implements OutboxClient, AckListener {
 
     private ByteBuf resolveAlias(PublishView publish) {
         int alias = publish.topicAlias();
+        if (publish.userPropertiesTruncated()) {
+            counters.increment(Meter.USER_PROPERTIES_TRUNCATED);
+            alias = alias == 0 ? publish.topicAliasBehindCut() : alias; // dropped, but its alias stands
+        }
         if (alias == 0) {
             return null;
         }

@@ -12,7 +12,9 @@ public final class Counters {
     /** Makes all counters, at zero. */
     public Counters() {
         for (Meter meter : Meter.values()) {
-            values.put(meter, new LongAdder());
+            if (meter.kind() == Meter.Kind.COUNTER) {
+                values.put(meter, new LongAdder());
+            }
         }
     }
 
@@ -33,7 +35,7 @@ public final class Counters {
 
     /** Shows every counter in {@code registry}. */
     public void bindTo(MeterRegistry registry) {
-        for (Meter meter : Meter.values()) {
+        for (Meter meter : values.keySet()) {
             FunctionCounter.Builder<LongAdder> builder = FunctionCounter.builder(
                             meter.meterName(), values.get(meter), LongAdder::sum)
                     .description(meter.sentence());

@@ -1,6 +1,6 @@
 package io.holdfast.proxy.metrics;
 
-/** Every counter of the proxy, each with one sentence. docs/METRICS.md is generated from this list. */
+/** Every meter of the proxy, each with one sentence. docs/METRICS.md is generated from this list. */
 public enum Meter {
     CONNECTIONS_ACCEPTED("holdfast.connections.accepted", "", "Sockets that a listener accepted."),
     CONNECTIONS_REFUSED("holdfast.connections.refused", "", "CONNECTs that got no success: by the broker or by us."),
@@ -15,8 +15,6 @@ public enum Meter {
     PUBLISH_HOLD("holdfast.publish.received", "hold", "PUBLISHes that took a hold route."),
     PUBLISH_QOS0("holdfast.publish.received", "qos0", "PUBLISHes of QoS 0 on any route."),
     PUBLISH_DUPLICATE("holdfast.publish.duplicate", "", "QoS 2 PUBLISHes whose packet id was already received."),
-    RECEIVED_ID_REUSED(
-            "holdfast.publish.id_reused", "", "QoS 2 packet ids that came again with another content: a new message."),
     HOLD_ACCEPTED("holdfast.hold.accepted", "", "Hold PUBLISHes that the broker acknowledged with success."),
     HOLD_REJECTED("holdfast.hold.rejected", "", "Hold PUBLISHes that the broker refused."),
     QOS0_FORWARDED("holdfast.qos0.forwarded", "", "QoS 0 PUBLISHes sent on over the session link."),
@@ -60,16 +58,66 @@ public enum Meter {
             "holdfast.uplink.session_expiry_lowered", "", "CONNACKs that granted the uplink a session that ends."),
 
     PROTOCOL_ERRORS("holdfast.protocol.errors", "", "Protocol violations by devices."),
-    BROKER_PROTOCOL_ERRORS("holdfast.protocol.broker_errors", "", "Protocol violations by the broker.");
+    BROKER_PROTOCOL_ERRORS("holdfast.protocol.broker_errors", "", "Protocol violations by the broker."),
 
+    DEVICES_CONNECTED(Kind.GAUGE, "holdfast.devices.connected", "Devices connected now."),
+    INGRESS_BYTES(Kind.GAUGE, "holdfast.ingress.bytes", "Bytes of outbox PUBLISHes that are not settled."),
+    OUTBOX_PENDING(Kind.LANE_GAUGE, "holdfast.outbox.pending", "Records not finished."),
+    OUTBOX_BYTES(Kind.LANE_GAUGE, "holdfast.outbox.bytes", "Bytes of the segment files."),
+    OUTBOX_SEGMENTS(Kind.LANE_GAUGE, "holdfast.outbox.segments", "Segment files."),
+    OUTBOX_SESSIONS(Kind.LANE_GAUGE, "holdfast.outbox.sessions", "Sessions whose received ids are remembered."),
+    OUTBOX_ACCEPTED(Kind.LANE_COUNTER, "holdfast.outbox.accepted", "Records that became durable, ever."),
+    OUTBOX_DELIVERED(Kind.LANE_COUNTER, "holdfast.outbox.delivered", "Records that the broker acknowledged, ever."),
+    OUTBOX_EXPIRED(Kind.LANE_COUNTER, "holdfast.outbox.expired", "Records that expired before they were sent, ever."),
+    OUTBOX_DROPPED(Kind.LANE_COUNTER, "holdfast.outbox.dropped", "Records dropped, by reason, ever."),
+    SEGMENTS_RECLAIMED(Kind.LANE_COUNTER, "holdfast.outbox.segments.reclaimed", "Segment files deleted."),
+    SEGMENTS_DEAD(Kind.LANE_COUNTER, "holdfast.outbox.segments.dead", "Segment files given up: a sync failed."),
+    RECEIVED_ID_REUSED(
+            Kind.LANE_COUNTER,
+            "holdfast.publish.id_reused",
+            "QoS 2 packet ids that came again with another content: a new message."),
+    UPLINK_UP(Kind.LANE_GAUGE, "holdfast.uplink.up", "1 while the uplink is connected."),
+    UPLINK_IN_FLIGHT(Kind.LANE_GAUGE, "holdfast.uplink.in_flight", "Span of send numbers in flight."),
+    UPLINK_PROGRESS_AGE(
+            Kind.LANE_GAUGE,
+            "holdfast.uplink.progress_age_seconds",
+            "Seconds since a record was finished or the uplink connected.");
+
+    /** What a meter is and where its value comes from. */
+    public enum Kind {
+        /** Counted by {@link Counters} since the process started. */
+        COUNTER,
+        /** Computed when asked. */
+        GAUGE,
+        /** Computed when asked, one per lane. */
+        LANE_GAUGE,
+        /** Read from the outbox when asked, one per lane. */
+        LANE_COUNTER
+    }
+
+    private final Kind kind;
     private final String meterName;
     private final String reason;
     private final String sentence;
 
     Meter(String meterName, String reason, String sentence) {
+        this(Kind.COUNTER, meterName, reason, sentence);
+    }
+
+    Meter(Kind kind, String meterName, String sentence) {
+        this(kind, meterName, "", sentence);
+    }
+
+    Meter(Kind kind, String meterName, String reason, String sentence) {
+        this.kind = kind;
         this.meterName = meterName;
         this.reason = reason;
         this.sentence = sentence;
+    }
+
+    /** What it is. */
+    public Kind kind() {
+        return kind;
     }
 
     /** The Micrometer name; Prometheus shows it with underscores and {@code _total}. */
