@@ -52,6 +52,7 @@ public final class HoldfastProxy implements AutoCloseable {
     private static final int WRITER_BATCH_BYTES = 1024 * 1024;
     private static final int HOUSEKEEPING_INTERVAL_MS = 10;
     private static final long MIN_DEVICE_SHARE = 4L << 20;
+    private static final int HOLD_PART = 4;
     private static final long STOP_STEP_MS = 5_000;
 
     private final ProxyContext context;
@@ -67,7 +68,10 @@ public final class HoldfastProxy implements AutoCloseable {
     private final ErrorHandler errorHandler = error -> LOG.error("An agent failed", error);
     private OutboxStore store;
     private EventLoopGroup deviceLoops;
-    private EventLoopGroup serviceLoops;
+    /** Accepts, and serves the admin pages: never waits for a disk. */
+    private EventLoopGroup frontLoop;
+    /** Carries the uplinks, which may wait for the disk, and no device. */
+    private EventLoopGroup uplinkLoops;
     private LinkDialer dialer;
     private AgentRunner housekeeping;
     private AdminServer admin;
@@ -99,25 +103,36 @@ public final class HoldfastProxy implements AutoCloseable {
         store = OutboxStore.open(storeContext());
         RouteTable routes = new RouteTable(context.routes(), store::routeNumber);
         deviceLoops = transport.newGroup(context.loops(), "device-loop");
-        serviceLoops = transport.newGroup(1 + Math.min(store.laneCount(), context.loops()), "service-loop");
+        frontLoop = transport.newGroup(1, "front-loop");
+        uplinkLoops = transport.newGroup(Math.min(store.laneCount(), context.loops()), "uplink-loop");
         dialer = new LinkDialer(transport.channel(), context.upstream());
         startLanes();
+        long memory = context.devices().ingressMemoryBudgetBytes();
         ProxyServices services =
-                new ProxyServices(context, routes, store, budget(), registry, dialer, counters, wallClock, clock);
+                new ProxyServices(
+                        context,
+                        routes,
+                        store,
+                        budget(memory),
+                        budget(memory / HOLD_PART),
+                        registry,
+                        dialer,
+                        counters,
+                        wallClock,
+                        clock);
         for (EventExecutor executor : deviceLoops) {
             EventLoop loop = (EventLoop) executor;
             LaneFeed[] feeds =
                     writers.stream().map(writer -> writer.feedFor(loop)).toArray(LaneFeed[]::new);
             loops.put(loop, new LoopContext(loop, feeds));
         }
-        EventLoopGroup accepting = serviceLoops;
         for (Endpoint endpoint : context.listeners()) {
-            listeners.add(Listener.open(endpoint, transport, accepting, deviceLoops, services, loops::get));
+            listeners.add(Listener.open(endpoint, transport, frontLoop, deviceLoops, services, loops::get));
         }
         startThreads(routes.anyOutbox());
         ProxyReport report = new ProxyReport(services, writers, uplinks, listeners);
         if (context.admin().isPresent()) {
-            admin = AdminServer.open(context.admin().get(), transport, serviceLoops, report);
+            admin = AdminServer.open(context.admin().get(), transport, frontLoop, report);
         }
         LOG.info(
                 "holdfast is running: listening on {}, broker {}, data directory {} ({}), routes {}",
@@ -136,7 +151,7 @@ public final class HoldfastProxy implements AutoCloseable {
                     i,
                     store.lane(i),
                     clientId,
-                    serviceLoops.next(),
+                    uplinkLoops.next(),
                     dialer,
                     context.uplink(),
                     counters,
@@ -205,8 +220,7 @@ public final class HoldfastProxy implements AutoCloseable {
         return new long[] {maxBytes, reserve};
     }
 
-    private IngressBudget budget() {
-        long limit = context.devices().ingressMemoryBudgetBytes();
+    private IngressBudget budget(long limit) {
         long share = Math.max(MIN_DEVICE_SHARE, 2L * context.devices().maxPacketSize());
         return new IngressBudget(limit, Math.min(share, limit));
     }
@@ -254,7 +268,8 @@ public final class HoldfastProxy implements AutoCloseable {
             dialer.close();
         }
         shutDown(deviceLoops);
-        shutDown(serviceLoops);
+        shutDown(frontLoop);
+        shutDown(uplinkLoops);
         if (store != null) {
             store.close();
         }

@@ -15,7 +15,8 @@ import org.agrona.concurrent.NanoClock;
  * @param context   the settings
  * @param routes    where a PUBLISH goes
  * @param store     the outbox
- * @param budget    bytes unsettled
+ * @param budget    bytes unsettled in the outbox stages
+ * @param holdBudget bytes that wait for the broker on session links; apart, so that they never starve the outbox
  * @param registry  which connection has which client id
  * @param dialer    makes session links
  * @param counters  what is counted
@@ -27,6 +28,7 @@ public record ProxyServices(
         RouteTable routes,
         OutboxStore store,
         IngressBudget budget,
+        IngressBudget holdBudget,
         ClientRegistry registry,
         LinkDialer dialer,
         Counters counters,

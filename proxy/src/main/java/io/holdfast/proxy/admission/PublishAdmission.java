@@ -56,6 +56,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private long outboxBytes;
     private Pause pause = Pause.NONE;
     private boolean closed;
+    private long sessionExpiryMs;
 
     /**
      * Makes the admission of a device that the broker has accepted.
@@ -94,10 +95,11 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     }
 
     /** The connection ended. What is unsettled stays unacknowledged. */
-    public void close(long sessionExpiryMs) {
+    public void close(long expiryMs) {
         closed = true;
+        sessionExpiryMs = expiryMs;
         if (session != null) {
-            feed.closeSession(this, session, epoch, sessionExpiryMs);
+            feed.closeSession(this, session, epoch, expiryMs);
         }
     }
 
@@ -146,9 +148,18 @@ public final class PublishAdmission implements OutboxClient, AckListener {
                         "MQTT-3.3.4-7",
                         "more than " + settings.receiveMaximum() + " PUBLISHes without an answer");
             }
-            return true;
         }
-        if (acks.size() < settings.receiveMaximum()) {
+        return hasAckSlot(ackSlots());
+    }
+
+    /** For a v5 device that keeps to its window, one for each PUBLISH and one for each PUBREL. */
+    private int ackSlots() {
+        return version.isV5() ? 2 * settings.receiveMaximum() : settings.receiveMaximum();
+    }
+
+    /** Copies of PUBLISHes and PUBRELs are answered each, but not kept without end. */
+    private boolean hasAckSlot(int slots) {
+        if (acks.size() < slots) {
             return true;
         }
         pause(Pause.WINDOW);
@@ -254,8 +265,11 @@ public final class PublishAdmission implements OutboxClient, AckListener {
 
     // ---- PUBREL
 
-    /** A PUBREL of the device. */
-    public void onRelease(ByteBuf buf, int offset, int bodyOffset, int end) {
+    /** A PUBREL of the device; false if it has to wait in the decoder. */
+    public boolean onRelease(ByteBuf buf, int offset, int bodyOffset, int end) {
+        if (!hasAckSlot(2 * settings.receiveMaximum())) {
+            return false;
+        }
         ack.wrap(buf, bodyOffset, end, version, PacketType.PUBREL);
         int packetId = ack.packetId();
         long slot = acks.releaseReceived(packetId);
@@ -271,6 +285,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         } else {
             acks.settleRelease(slot, ReasonCode.PACKET_IDENTIFIER_NOT_FOUND);
         }
+        return true;
     }
 
     // ---- settled
@@ -281,6 +296,9 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         outboxBytes -= bytes;
         services.budget().release(bytes);
         if (closed) {
+            if (entry.kind() == OutboxEntry.Kind.OPEN_SESSION && entry.session() != null) {
+                feed.closeSession(this, entry.session(), epoch, sessionExpiryMs); // it ended before it had begun
+            }
             return;
         }
         switch (entry.kind()) {
@@ -370,7 +388,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         } else {
             device.write(out);
         }
-        if (pause == Pause.WINDOW && acks.size() < settings.receiveMaximum()) {
+        if (pause == Pause.WINDOW && acks.size() < ackSlots()) {
             resume();
         }
     }
@@ -399,7 +417,9 @@ public final class PublishAdmission implements OutboxClient, AckListener {
 
     /** After more bytes of this device are waiting: leaves it unread while it is over its share. */
     public void pauseIfOverBudget() {
-        if (pause == Pause.NONE && services.budget().isOver(pendingBytes())) {
+        if (pause == Pause.NONE
+                && (services.budget().isOver(outboxBytes)
+                        || services.holdBudget().isOver(device.link().pendingBytes()))) {
             pause(Pause.BYTES);
             loop.addPaused(this);
         }
@@ -421,14 +441,11 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         if (closed || pause != Pause.BYTES) {
             return true;
         }
-        if (!services.budget().hasRoom(pendingBytes())) {
+        if (!services.budget().hasRoom(outboxBytes)
+                || !services.holdBudget().hasRoom(device.link().pendingBytes())) {
             return false;
         }
         resume();
         return true;
-    }
-
-    private long pendingBytes() {
-        return outboxBytes + device.link().pendingBytes();
     }
 }

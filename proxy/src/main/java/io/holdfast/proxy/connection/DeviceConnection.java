@@ -118,7 +118,9 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             case PacketType.PUBLISH -> {
                 return publishes.onPublish(buf, offset, bodyOffset, end);
             }
-            case PacketType.PUBREL -> publishes.onRelease(buf, offset, bodyOffset, end);
+            case PacketType.PUBREL -> {
+                return publishes.onRelease(buf, offset, bodyOffset, end);
+            }
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
                 ack.wrap(buf, bodyOffset, end, version, type);
                 link.forwardAck(type, ack.packetId(), ack.reasonCode(), buf.retainedSlice(offset, end - offset));
@@ -169,6 +171,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 connect,
                 services.routes().anyOutbox(),
                 limits.holdTimeoutMs(),
+                services.holdBudget()::acquire,
                 services.clock().nanoTime());
         link.dial();
     }
@@ -226,13 +229,13 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             return;
         }
         state = ConnectionState.CONNECTED;
-        contend(false);
         if (!clientId.isEmpty()) {
             DeviceConnection older = services.registry().connected(clientId, this);
             if (older != null && older != this) {
                 older.takenOver();
             }
         }
+        contend(false); // only now: the older link, broken by this CONNECT, must not be redialled against it
         ByteBuf out = ctx.alloc().buffer();
         connack.writeTo(out, deviceLimits(connack));
         ctx.writeAndFlush(out);
@@ -376,7 +379,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 disconnectOrNull.release();
             }
         }
-        close(CloseCause.BROKER, ReasonCode.SUCCESS, why);
+        close(CloseCause.BROKER, disconnectOrNull == null ? ReasonCode.SERVER_BUSY : ReasonCode.SUCCESS, why);
     }
 
     @Override

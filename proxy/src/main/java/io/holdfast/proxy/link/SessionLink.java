@@ -4,6 +4,7 @@ import io.holdfast.codec.AckView;
 import io.holdfast.codec.AckWriter;
 import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.ConnectPacket;
+import io.holdfast.codec.ConnectReturnCode;
 import io.holdfast.codec.Direction;
 import io.holdfast.codec.FrameDecoder;
 import io.holdfast.codec.FrameListener;
@@ -26,6 +27,7 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.agrona.collections.IntHashSet;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
@@ -62,7 +64,7 @@ public final class SessionLink implements FrameListener {
     private final long holdTimeoutMs;
     private final Backoff backoff;
     private final HeldPublishes held;
-    private final UnansweredRequests unanswered = new UnansweredRequests();
+    private final UnansweredRequests unanswered;
     private final GrantedSubscriptions subscriptions = new GrantedSubscriptions();
     private final IntHashSet downlinkReceived = new IntHashSet();
     private final AckView ack = new AckView();
@@ -87,6 +89,7 @@ public final class SessionLink implements FrameListener {
      *
      * @param keepDevice    whether the device stays, and the link is redialled, when the link breaks
      * @param holdTimeoutMs how long a held PUBLISH waits for a link
+     * @param charge        told of the bytes kept here, and let go again with a negative number
      */
     public SessionLink(
             LinkOwner owner,
@@ -97,6 +100,7 @@ public final class SessionLink implements FrameListener {
             ConnectPacket connect,
             boolean keepDevice,
             long holdTimeoutMs,
+            IntConsumer charge,
             long seed) {
         this.owner = owner;
         this.dialer = dialer;
@@ -108,6 +112,7 @@ public final class SessionLink implements FrameListener {
         this.keepDevice = keepDevice;
         this.holdTimeoutMs = holdTimeoutMs;
         this.backoff = new Backoff(250, 30_000, seed);
+        this.unanswered = new UnansweredRequests(charge);
         this.held = new HeldPublishes(unanswered, this::sendHeld);
     }
 
@@ -406,7 +411,7 @@ public final class SessionLink implements FrameListener {
         if (state == LinkState.DIALLING) {
             decoder.suspend(); // until open(): nothing overtakes the CONNACK on its way to the device [MQTT-3.2.0-1]
             owner.onConnack(connack);
-        } else if (ReasonCode.isFailure(connack.code())) {
+        } else if (connack.code() != 0) {
             onRedialRefused(connack);
         } else {
             onRedialAccepted(connack);
@@ -414,17 +419,23 @@ public final class SessionLink implements FrameListener {
     }
 
     private void onRedialRefused(ConnackPacket connack) {
-        int reason = connack.code();
-        boolean forATime = reason == ReasonCode.SERVER_UNAVAILABLE
-                || reason == ReasonCode.SERVER_BUSY
-                || reason == ReasonCode.QUOTA_EXCEEDED
-                || reason == ReasonCode.CONNECTION_RATE_EXCEEDED
-                || reason == ReasonCode.UNSPECIFIED_ERROR;
-        if (forATime) {
+        if (isRefusedForATime(connack.code())) {
             ctx.close(); // LOST again by onInactive
         } else {
-            end("the broker refused the session link: " + ReasonCode.name(reason), null);
+            String name = version.isV5() ? ReasonCode.name(connack.code()) : "return code " + connack.code();
+            end("the broker refused the session link: " + name, null);
         }
+    }
+
+    private boolean isRefusedForATime(int code) {
+        if (!version.isV5()) {
+            return code == ConnectReturnCode.SERVER_UNAVAILABLE;
+        }
+        return code == ReasonCode.SERVER_UNAVAILABLE
+                || code == ReasonCode.SERVER_BUSY
+                || code == ReasonCode.QUOTA_EXCEEDED
+                || code == ReasonCode.CONNECTION_RATE_EXCEEDED
+                || code == ReasonCode.UNSPECIFIED_ERROR;
     }
 
     private void onRedialAccepted(ConnackPacket connack) {
@@ -672,7 +683,8 @@ public final class SessionLink implements FrameListener {
     // ---- held PUBLISHes without a link
 
     private void armHoldDeadline() {
-        if (state == LinkState.LOST && holdDeadline == null && held.any()) {
+        boolean noLink = state == LinkState.LOST || state == LinkState.RESUMING || state == LinkState.RESUBSCRIBING;
+        if (noLink && holdDeadline == null && held.any()) {
             holdDeadline = eventLoop.schedule(this::onHoldDeadline, holdTimeoutMs, TimeUnit.MILLISECONDS);
         }
     }

@@ -1,5 +1,6 @@
 package io.holdfast.proxy.link;
 
+import java.util.function.IntConsumer;
 import org.agrona.collections.Int2ObjectHashMap;
 
 /**
@@ -9,10 +10,21 @@ import org.agrona.collections.Int2ObjectHashMap;
 final class UnansweredRequests {
     private static final int FAMILY_SHIFT = 16;
 
+    private final IntConsumer charge;
     private final Int2ObjectHashMap<LinkRequest> byId = new Int2ObjectHashMap<>();
     private LinkRequest first;
     private LinkRequest last;
     private int bytes;
+
+    /** {@code charge} is told of the bytes kept, and let go again with a negative number. */
+    UnansweredRequests(IntConsumer charge) {
+        this.charge = charge;
+    }
+
+    private void count(int change) {
+        bytes += change;
+        charge.accept(change);
+    }
 
     /** Appends a request. One with the same type and id is replaced. */
     void add(LinkRequest request) {
@@ -25,7 +37,7 @@ final class UnansweredRequests {
             last.next = request;
         }
         last = request;
-        bytes += request.frame.readableBytes();
+        count(request.frame.readableBytes());
     }
 
     /** The request of that type and id, or null. */
@@ -49,7 +61,7 @@ final class UnansweredRequests {
         } else {
             request.next.previous = request.previous;
         }
-        bytes -= request.frame.readableBytes();
+        count(-request.frame.readableBytes());
         request.frame.release();
         return request;
     }
@@ -83,7 +95,7 @@ final class UnansweredRequests {
         byId.clear();
         first = null;
         last = null;
-        bytes = 0;
+        count(-bytes);
     }
 
     private static int key(int type, int packetId) {

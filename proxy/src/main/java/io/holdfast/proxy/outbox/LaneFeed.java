@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class LaneFeed {
     private static final long ROOM_PROBE_MS = 100;
+    private static final long OFFER_AGAIN_MS = 1;
     private static final VarHandle COMPLETED;
 
     static {
@@ -42,8 +43,10 @@ public final class LaneFeed {
     private final AtomicBoolean wakePending = new AtomicBoolean();
     private final Runnable onWake = this::onWake;
     private final Runnable onRoomProbe = this::onRoomProbe;
+    private final Runnable onOfferAgain = this::offerWaiting;
     private long lastNumber;
     private boolean probing;
+    private boolean offerScheduled;
 
     @SuppressWarnings("unused") // through COMPLETED
     private volatile long completed;
@@ -126,6 +129,24 @@ public final class LaneFeed {
     private void submit(OutboxEntry entry) {
         if (!notOffered.isEmpty() || !offer(entry)) {
             notOffered.addLast(entry);
+            offerLater();
+        }
+    }
+
+    private void offerWaiting() {
+        offerScheduled = false;
+        OutboxEntry entry;
+        while ((entry = notOffered.peekFirst()) != null && offer(entry)) {
+            notOffered.pollFirst();
+        }
+        offerLater();
+    }
+
+    /** The writer wakes this loop for what it was handed; when other loops have filled the queue, that may be nothing. */
+    private void offerLater() {
+        if (!notOffered.isEmpty() && handedOver.isEmpty() && !offerScheduled) {
+            offerScheduled = true;
+            eventLoop.schedule(onOfferAgain, OFFER_AGAIN_MS, TimeUnit.MILLISECONDS);
         }
     }
 
@@ -160,9 +181,7 @@ public final class LaneFeed {
             touched.get(i).onOutboxBatch();
         }
         touched.clear();
-        while ((entry = notOffered.peekFirst()) != null && offer(entry)) {
-            notOffered.pollFirst();
-        }
+        offerWaiting();
     }
 
     private void handBack(OutboxEntry entry) {

@@ -182,7 +182,7 @@ public final class WriterAgent implements Agent {
 
     @Override
     public void onClose() {
-        if (appendWaiting() > 0) {
+        while (appendWaiting() > 0) {
             syncAndAnswer();
         }
     }
