@@ -23,6 +23,7 @@ public final class ScriptedBroker implements AutoCloseable {
     private final List<Throwable> failures = new ArrayList<>();
     private final int port = FreePorts.next();
     private ServerSocket listener;
+    private Thread acceptor;
     private Script script;
 
     private ScriptedBroker(final Script script) {
@@ -63,26 +64,31 @@ public final class ScriptedBroker implements AutoCloseable {
             final ServerSocket socket = new ServerSocket();
             socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            final Thread thread = new Thread(() -> accept(socket), "scripted-broker-accept");
+            thread.setDaemon(true);
             synchronized (lock) {
                 listener = socket;
+                acceptor = thread;
             }
-            final Thread acceptor = new Thread(() -> accept(socket), "scripted-broker-accept");
-            acceptor.setDaemon(true);
-            acceptor.start();
+            thread.start();
         } catch (final IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Stops listening: further connects are refused. Open connections stay. */
+    /** Stops listening: further connects are refused from the return on. Open connections stay. */
     public void stopListening() {
+        final Thread thread;
         synchronized (lock) {
             try {
                 listener.close();
             } catch (final IOException e) {
                 throw new UncheckedIOException(e);
             }
+            thread = acceptor;
         }
+        // While it is still inside accept() the kernel goes on taking connections.
+        join(thread);
     }
 
     /** RST on every open connection, as when the broker's machine comes back from a power cut. */
@@ -115,6 +121,14 @@ public final class ScriptedBroker implements AutoCloseable {
                 return; // No longer listening.
             }
             thread.start();
+        }
+    }
+
+    private static void join(final Thread thread) {
+        try {
+            thread.join(5_000);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -188,13 +202,7 @@ public final class ScriptedBroker implements AutoCloseable {
         synchronized (lock) {
             started = List.copyOf(threads);
         }
-        for (final Thread thread : started) {
-            try {
-                thread.join(5_000);
-            } catch (final InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        started.forEach(ScriptedBroker::join);
         synchronized (lock) {
             if (!failures.isEmpty()) {
                 final AssertionError error = new AssertionError("a script failed: " + failures.get(0));
