@@ -47,7 +47,6 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private final AckStage acks = new AckStage(this);
     private final InboundIds ids = new InboundIds();
     private final TopicAliases aliases;
-    private final boolean resolvesAliases;
     private final AckView ack = new AckView();
     private ClientSession session;
 
@@ -85,7 +84,6 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         this.epoch = epoch;
         this.feed = loop.feed(services.store().laneFor(clientId));
         this.aliases = new TopicAliases(limits.topicAliasMaximum());
-        this.resolvesAliases = routes.anyOutbox();
         acks.version(version);
     }
 
@@ -252,9 +250,12 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         feed.publish(this, session, epoch, record, publish.packetId(), slot, rejectWhenFull);
     }
 
-    /** The same bytes, unless an alias of this connection has to be resolved. */
+    /**
+     * The same bytes, unless they have an alias: the broker cannot be relied on to have seen its definition, in order.
+     * That one may have been stored, dropped for a cap, shed, sent on an earlier link, or be waiting for the window.
+     */
     private ByteBuf frameToForward(PublishView publish, ByteBuf aliasTopic, boolean copy) {
-        if (publish.topicAliasOffset() >= 0 && (resolvesAliases || device.link().isRedialled())) {
+        if (publish.topicAliasOffset() >= 0) {
             return AliasFreePublish.write(device.context().alloc(), publish, aliasTopic);
         }
         int length = publish.frameLength();

@@ -207,7 +207,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         connack = packet;
         if (packet.code() != 0) {
             ByteBuf out = ctx.alloc().buffer();
-            packet.writeTo(out, deviceLimits(packet));
+            packet.writeTo(out, deviceLimits());
             ctx.writeAndFlush(out);
             close(CloseCause.CONNECT_REFUSED, packet.code(), "the broker refused it");
             return;
@@ -219,7 +219,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         long epoch = services.registry().nextEpoch();
         String sessionName = clientId.isEmpty() ? "\0" + epoch : clientId; // no state outlives a connection without one
         sessionExpiryMs = sessionExpiryMs(packet);
-        publishes = new PublishAdmission(services, loop, this, version, sessionName, epoch, deviceLimits(packet));
+        publishes = new PublishAdmission(services, loop, this, version, sessionName, epoch, deviceLimits());
         publishes.open(packet.sessionPresent());
     }
 
@@ -237,7 +237,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         }
         contend(false); // only now: the older link, broken by this CONNECT, must not be redialled against it
         ByteBuf out = ctx.alloc().buffer();
-        connack.writeTo(out, deviceLimits(connack));
+        connack.writeTo(out, deviceLimits());
         ctx.writeAndFlush(out);
         int keepAliveSeconds = connack.serverKeepAlive() >= 0 ? connack.serverKeepAlive() : connect.keepAliveSeconds();
         keepAlive = new DeviceKeepAlive(
@@ -252,12 +252,9 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         onReadComplete(ctx);
     }
 
-    private ConnackLimits deviceLimits(ConnackPacket packet) {
+    private ConnackLimits deviceLimits() {
         ProxyContext.Devices limits = services.context().devices();
-        int aliases = services.routes().anyOutbox()
-                ? limits.topicAliasMaximum()
-                : Math.min(limits.topicAliasMaximum(), packet.topicAliasMaximum());
-        return new ConnackLimits(limits.receiveMaximum(), aliases, limits.maxPacketSize(), 2);
+        return new ConnackLimits(limits.receiveMaximum(), limits.topicAliasMaximum(), limits.maxPacketSize(), 2);
     }
 
     private long sessionExpiryMs(ConnackPacket packet) {

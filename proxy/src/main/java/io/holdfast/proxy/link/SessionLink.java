@@ -70,7 +70,6 @@ public final class SessionLink implements FrameListener {
     private final AckView ack = new AckView();
     private boolean deviceHasSession;
     private String assignedClientId;
-    private boolean redialled;
     private Future<?> holdDeadline;
     private LinkState state = LinkState.IDLE;
 
@@ -204,7 +203,6 @@ public final class SessionLink implements FrameListener {
             return;
         }
         transition(LinkState.RESUMING);
-        redialled = true;
         connectTo();
     }
 
@@ -342,11 +340,6 @@ public final class SessionLink implements FrameListener {
         ChannelOutboundBuffer outbound =
                 ctx == null ? null : ctx.channel().unsafe().outboundBuffer();
         return unanswered.bytes() + (outbound == null ? 0 : outbound.totalPendingWriteBytes());
-    }
-
-    /** Whether this is not the first link any more: aliases that the device defined are unknown to it. */
-    public boolean isRedialled() {
-        return redialled;
     }
 
     private boolean isUp() {

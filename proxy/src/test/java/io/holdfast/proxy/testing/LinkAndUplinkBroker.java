@@ -108,15 +108,20 @@ public final class LinkAndUplinkBroker implements AutoCloseable {
 
     /** RST on every open connection of the uplinks. */
     public void cutUplink() {
-        cut(true);
+        cut(true, Integer.MAX_VALUE);
     }
 
     /** RST on every open session link. */
     public void cutLinks() {
-        cut(false);
+        cut(false, Integer.MAX_VALUE);
     }
 
-    private void cut(final boolean uplinks) {
+    /** RST on every session link that is older than this connection, as on a take-over. */
+    public void cutLinksBefore(final BrokerConnection connection) {
+        cut(false, connection.index());
+    }
+
+    private void cut(final boolean uplinks, final int before) {
         final Set<Integer> matching = new HashSet<>();
         for (final ScriptedBroker.Received one : broker.received()) {
             if (one.packet().type() == Packet.CONNECT && isUplink(one.packet()) == uplinks) {
@@ -124,7 +129,7 @@ public final class LinkAndUplinkBroker implements AutoCloseable {
             }
         }
         for (final BrokerConnection connection : broker.connections()) {
-            if (matching.contains(connection.index())) {
+            if (connection.index() < before && matching.contains(connection.index())) {
                 try {
                     connection.reset();
                 } catch (final java.io.IOException e) {
