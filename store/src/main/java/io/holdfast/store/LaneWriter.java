@@ -114,7 +114,7 @@ public final class LaneWriter {
         checkUsable();
         final ClientSession known = state.sessions.find(clientId);
         if (!sessionPresent && known != null && known.receivedCount() > 0) {
-            if (!appendControl(KIND_SESSION_RESET, known, 0, epochClock.time())) {
+            if (!recordEnd(known)) {
                 return null;
             }
             known.clear();
@@ -138,11 +138,21 @@ public final class LaneWriter {
      * @param session  handle.
      * @param epoch    of the connection; nothing happens if it has been replaced by a newer one.
      * @param expiryMs Session Expiry Interval in milliseconds: 0 ends the session now, {@link Long#MAX_VALUE} never.
+     * @throws StoreException if the log has failed.
      */
-    public void closeSession(final ClientSession session, final long epoch, final long expiryMs) {
+    public void closeSession(final ClientSession session, final long epoch, final long expiryMs) throws StoreException {
+        checkUsable();
         if (session.isOf(epoch)) {
+            if (expiryMs == 0 && session.receivedCount() > 0 && recordEnd(session)) {
+                session.clear();
+            }
             state.sessions.disconnect(session, expiryMs, nanoClock.nanoTime());
         }
+    }
+
+    /** The ids must not come back with a restart: an old id would swallow a new message of the next session. */
+    private boolean recordEnd(final ClientSession session) throws StoreException {
+        return appendControl(KIND_SESSION_RESET, session, 0, epochClock.time());
     }
 
     /**
@@ -274,9 +284,10 @@ public final class LaneWriter {
      * What can be done between batches: a checkpoint after a roll, and forgetting sessions that have expired. To be called on
      * each duty cycle, after what {@link #force()} made durable has been acknowledged.
      *
-     * @return amount of work done.
+     * @return amount of work done; it may have appended records that {@link #force()} has to make durable in time.
+     * @throws StoreException if the log has failed.
      */
-    public int maintain() {
+    public int maintain() throws StoreException {
         int work = 0;
         final long nowNs = nanoClock.nanoTime();
         if (checkpointsDue > 0 && batchLength == 0 && failure == null && isTime(nowNs)) {
@@ -289,7 +300,9 @@ public final class LaneWriter {
         }
         if (nowNs - sweptAtNs >= SWEEP_NS) {
             sweptAtNs = nowNs;
-            work += state.sessions.expire(nowNs);
+            if (failure == null) {
+                work += state.sessions.expire(nowNs, this::recordEnd);
+            }
             lane.sessions(state.sessions.size());
         }
         return work;

@@ -27,9 +27,6 @@ final class SessionTable {
     }
 
     void disconnect(final ClientSession session, final long expiryMs, final long nowNs) {
-        if (expiryMs == 0) {
-            session.clear();
-        }
         retire(session, expiryMs, nowNs);
         if (session.receivedCount() == 0) {
             sessions.remove(session.clientId());
@@ -49,13 +46,20 @@ final class SessionTable {
         return sessions.get(clientId);
     }
 
-    /** Forgets sessions that are over. Returns how many. */
-    int expire(final long nowNs) {
+    /** How the end of a session with received ids gets into the log; without that a restart would bring the ids back. */
+    interface EndRecorder {
+        /** False if there is no room for it now. */
+        boolean record(ClientSession session) throws StoreException;
+    }
+
+    /** Forgets sessions that are over, as far as that could be recorded. Returns how many. */
+    int expire(final long nowNs, final EndRecorder recorder) throws StoreException {
         int expired = 0;
         final Iterator<ClientSession> iterator = sessions.values().iterator();
         while (iterator.hasNext()) {
             final ClientSession session = iterator.next();
-            if (session.isExpired(nowNs) || (!session.isConnected() && session.receivedCount() == 0)) {
+            final boolean isEmpty = session.receivedCount() == 0;
+            if (!session.isConnected() && (isEmpty || (session.isExpired(nowNs) && recorder.record(session)))) {
                 session.clear();
                 iterator.remove();
                 expired++;

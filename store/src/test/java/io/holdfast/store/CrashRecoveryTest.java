@@ -188,6 +188,30 @@ class CrashRecoveryTest {
         }
     }
 
+    /** What only the log knows must not be deleted, also if the broker has it all. */
+    @Test
+    void segmentsGoOnlyWhenBothCheckpointsAreBehindThem() throws Exception {
+        try (StoreFixture fixture = live()) {
+            fixture.maintain();
+            fixture.publish(2, 77, "t", "open");
+            fixture.publishMany(0, 900, 1_000);
+            fixture.finishAll();
+            assertEquals(0, fixture.lane.reclaim());
+            assertEquals(1, fixture.writer.maintain(), "the first checkpoint after the rolls");
+            assertEquals(0, fixture.lane.reclaim());
+            final Path image = crash(fixture);
+            assertEquals(1, fixture.writer.maintain(), "the second");
+            assertTrue(fixture.lane.reclaim() > 2);
+            for (final Path each : List.of(image, crash(fixture))) {
+                CrashImage.zero(CrashImage.laneOf(each).resolve(Checkpoint.FIRST_FILE_NAME), 0, 4096);
+                try (StoreFixture again = StoreFixture.open(each)) {
+                    assertEquals(1, again.connect("device", true).receivedCount());
+                    assertEquals(901, again.lane.accepted(0));
+                }
+            }
+        }
+    }
+
     @Test
     void withoutAnyCheckpointTheLogItselfIsRead() throws Exception {
         try (StoreFixture fixture = live()) {
