@@ -152,6 +152,31 @@ class ReceivedIdsTest {
         }
     }
 
+    /** A copy of the directory at that instant is what a crash leaves. */
+    @Test
+    void idsOfASessionThatEndedDoNotComeBackAfterACrash(@TempDir final Path copy) throws Exception {
+        final AtomicLong nowNs = new AtomicLong();
+        try (StoreFixture fixture = StoreFixture.open(directory, context -> context.nanoClock(nowNs::get))) {
+            fixture.connect("ended", true);
+            fixture.publish(2, 1, "t", "a");
+            fixture.writer.force();
+            fixture.writer.closeSession(fixture.session(), fixture.epoch(), 0);
+            fixture.connect("expired", true);
+            fixture.publish(2, 1, "t", "a");
+            fixture.writer.force();
+            fixture.writer.closeSession(fixture.session(), fixture.epoch(), 1);
+            nowNs.set(TimeUnit.SECONDS.toNanos(2));
+            fixture.maintain();
+            assertEquals(0, fixture.lane.stat().sessions());
+            fixture.writer.force();
+            CrashImage.of(directory, copy.resolve("image"));
+        }
+        try (StoreFixture fixture = StoreFixture.open(copy.resolve("image"))) {
+            assertEquals(0, fixture.connect("ended", true).receivedCount());
+            assertEquals(0, fixture.connect("expired", true).receivedCount());
+        }
+    }
+
     /** Random flows over many segments and restarts, against a plain map. */
     @Test
     void randomFlowsAgreeWithAModel() throws Exception {

@@ -162,7 +162,7 @@ final class StoreFixture implements AutoCloseable {
         }
     }
 
-    void maintain() {
+    void maintain() throws StoreException {
         while (writer.maintain() > 0) {
             // Once more: two checkpoints follow a roll.
         }

@@ -78,7 +78,20 @@ public final class WriterAgent implements Agent {
         if (work > 0) {
             syncAndAnswer();
         }
-        return work + writer.maintain();
+        return work + maintain();
+    }
+
+    private int maintain() {
+        try {
+            int work = writer.maintain();
+            if (writer.isForceNeeded()) {
+                syncAndAnswer();
+            }
+            return work;
+        } catch (StoreException e) {
+            fail(e);
+            return 0;
+        }
     }
 
     private int appendWaiting() {
