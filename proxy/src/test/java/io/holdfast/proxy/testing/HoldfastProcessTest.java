@@ -44,7 +44,8 @@ class HoldfastProcessTest {
                 proxy.start();
                 assertTrue(proxy.pid() != firstPid);
                 MosquittoClients.publish(port, "-t", "a", "-q", "2", "-m", "two");
-                // Before it "one" may come again: it was delivered, but the cursor that says so need not be durable yet.
+                // Before it "one" may come again: it was delivered, but the cursor that says so need not be durable
+                // yet.
                 subscriber.awaitMessage("a|two", SOON);
                 assertEquals(0, proxy.sigterm(), proxy::allOutput);
             }
