@@ -200,6 +200,7 @@ public final class HoldfastProxy implements AutoCloseable {
                 .maxBytes(limits[0])
                 .reserveBytes(limits[1])
                 .maxSessionExpiryMs(context.devices().maxSessionExpiryMs())
+                .uplinkBroker(context.upstream().hostAndPort())
                 .uplinkClientId(context.uplink().clientId().orElse(null))
                 .routes(context.routes().stream().map(Route::toString).toList())
                 .epochClock(wallClock)

@@ -18,7 +18,8 @@ final class MetaFile {
     private MetaFile() {}
 
     /** A new identity, for a new data directory. */
-    static StoreMeta create(final int lanes, final int segmentBytes, final String uplinkClientId) {
+    static StoreMeta create(
+            final int lanes, final int segmentBytes, final String uplinkClientId, final String uplinkBroker) {
         final SecureRandom random = new SecureRandom();
         final byte[] id = new byte[8];
         final byte[] salt = new byte[SALT_LENGTH];
@@ -31,7 +32,8 @@ final class MetaFile {
                 lanes,
                 LaneHash.NAME,
                 segmentBytes,
-                uplinkClientId != null ? uplinkClientId : "holdfast-" + storeId);
+                uplinkClientId != null ? uplinkClientId : "holdfast-" + storeId,
+                uplinkBroker);
     }
 
     static byte[] saltOf(final StoreMeta meta) {
@@ -68,7 +70,8 @@ final class MetaFile {
                 "lanes=" + meta.lanes(),
                 "lane-hash=" + meta.laneHash(),
                 "segment-bytes=" + meta.segmentBytes(),
-                "uplink-client-id=" + meta.uplinkClientId());
+                "uplink-client-id=" + meta.uplinkClientId(),
+                "uplink-broker=" + meta.uplinkBroker());
         DurableFiles.replaceText(directory.resolve(NAME), lines);
         DurableFiles.replaceText(directory.resolve(COPY_NAME), lines);
     }
@@ -93,7 +96,8 @@ final class MetaFile {
                     Integer.parseInt(values.get("lanes")),
                     values.get("lane-hash"),
                     Integer.parseInt(values.get("segment-bytes")),
-                    values.get("uplink-client-id"));
+                    values.get("uplink-client-id"),
+                    values.getOrDefault("uplink-broker", ""));
             if (!LaneHash.NAME.equals(meta.laneHash()) || saltOf(meta).length != SALT_LENGTH) {
                 throw new StoreException(file + " names a lane hash or salt that this version does not know: "
                         + meta.laneHash() + ": start the version that wrote it");

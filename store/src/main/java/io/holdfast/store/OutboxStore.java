@@ -64,11 +64,12 @@ public final class OutboxStore implements AutoCloseable {
         final RouteTable routes = RouteTable.read(directory);
         routes.add(context.routes());
         final StoreMeta meta = merged(before, context);
-        final boolean isOtherClient = !meta.uplinkClientId().equals(before.uplinkClientId());
+        final boolean isOtherSession = !meta.uplinkClientId().equals(before.uplinkClientId())
+                || (!before.uplinkBroker().isEmpty() && !meta.uplinkBroker().equals(before.uplinkBroker()));
         final List<Lane> lanes = new ArrayList<>();
         try {
             for (int i = 0; i < meta.lanes(); i++) {
-                lanes.add(openLane(context, i, meta, isOtherClient));
+                lanes.add(openLane(context, i, meta, isOtherSession));
             }
             if (!meta.equals(before)) {
                 MetaFile.write(directory, meta);
@@ -83,13 +84,13 @@ public final class OutboxStore implements AutoCloseable {
     }
 
     private static Lane openLane(
-            final StoreContext context, final int number, final StoreMeta meta, final boolean isOtherClient)
+            final StoreContext context, final int number, final StoreMeta meta, final boolean isOtherSession)
             throws IOException, StoreException {
         final Path directory = context.directory().resolve(LANE_PREFIX + number);
         final boolean force = context.durability() == Durability.FSYNC;
         final Lane lane = Lane.open(
                 directory, context, MetaFile.saltOf(meta), new SegmentLog(directory, context.segmentBytes(), force));
-        if (isOtherClient) {
+        if (isOtherSession) {
             lane.journal().forgetHistory();
             lane.journal().force();
         }
@@ -106,7 +107,8 @@ public final class OutboxStore implements AutoCloseable {
             throw new StoreException(directory + " holds an outbox but no " + MetaFile.NAME + " file: restore "
                     + MetaFile.NAME + " or " + MetaFile.COPY_NAME + " from a backup, or use another --data-dir");
         }
-        final StoreMeta created = MetaFile.create(context.lanes(), context.segmentBytes(), context.uplinkClientId());
+        final StoreMeta created = MetaFile.create(
+                context.lanes(), context.segmentBytes(), context.uplinkClientId(), context.uplinkBroker());
         MetaFile.write(directory, created);
         return created;
     }
@@ -120,7 +122,8 @@ public final class OutboxStore implements AutoCloseable {
                 before.lanes(),
                 before.laneHash(),
                 context.segmentBytes(),
-                uplinkClientId);
+                uplinkClientId,
+                context.uplinkBroker());
     }
 
     /**

@@ -34,6 +34,7 @@ public final class StoreContext {
     private long reserveBytes;
     private Durability durability = Durability.FSYNC;
     private String uplinkClientId;
+    private String uplinkBroker = "";
     private List<String> routes = List.of();
     private long maxSessionExpiryMs = TimeUnit.HOURS.toMillis(24);
     private EpochClock epochClock = SystemEpochClock.INSTANCE;
@@ -140,6 +141,22 @@ public final class StoreContext {
 
     public String uplinkClientId() {
         return uplinkClientId;
+    }
+
+    /**
+     * The broker that the uplink delivers to. Another one than before knows nothing of the flows that the journal is about, so
+     * the uplink's history is void then. Default empty: not said.
+     *
+     * @param uplinkBroker its address.
+     * @return this.
+     */
+    public StoreContext uplinkBroker(final String uplinkBroker) {
+        this.uplinkBroker = uplinkBroker;
+        return this;
+    }
+
+    public String uplinkBroker() {
+        return uplinkBroker;
     }
 
     /**

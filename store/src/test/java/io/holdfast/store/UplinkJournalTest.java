@@ -132,4 +132,21 @@ class UplinkJournalTest {
             assertEquals("other", fixture.store.meta().uplinkClientId(), "remembered");
         }
     }
+
+    @Test
+    void anotherBrokerKnowsNothingOfTheSession() throws Exception {
+        try (StoreFixture fixture = StoreFixture.open(directory, context -> context.uplinkBroker("a:1883"))) {
+            fixture.lane.journal().sessionLost();
+            fixture.lane.journal().received(3);
+            fixture.lane.journal().force();
+        }
+        try (StoreFixture fixture = StoreFixture.open(directory, context -> context.uplinkBroker("a:1883"))) {
+            assertTrue(fixture.lane.journal().hasHistory());
+            assertTrue(fixture.lane.journal().isReceived(3));
+        }
+        try (StoreFixture fixture = StoreFixture.open(directory, context -> context.uplinkBroker("b:1883"))) {
+            assertFalse(fixture.lane.journal().hasHistory());
+            assertFalse(fixture.lane.journal().isReceived(3));
+        }
+    }
 }
