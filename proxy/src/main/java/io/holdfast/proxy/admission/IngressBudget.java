@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The bytes of PUBLISHes that all devices together may have unsettled. A device that is past its share, or any device
- * while the whole is past the limit, is not read; what is already read is never thrown away for it, so the limit can be
- * passed by one packet per device. Any thread.
+ * that has some while the whole is past the limit, is not read; what is already read is never thrown away for it, so the
+ * limit can be passed by one packet per device. A device that has none is not held up by the others. Any thread.
  */
 public final class IngressBudget {
     private final AtomicLong used = new AtomicLong();
@@ -33,12 +33,12 @@ public final class IngressBudget {
 
     /** Whether a device that has {@code deviceBytes} unsettled is to be left unread. */
     public boolean isOver(long deviceBytes) {
-        return deviceBytes > deviceShareBytes || used.get() > limitBytes;
+        return deviceBytes > deviceShareBytes || (deviceBytes > 0 && used.get() > limitBytes);
     }
 
     /** Whether a device that was left unread for its bytes may be read again. */
     public boolean hasRoom(long deviceBytes) {
-        return deviceBytes <= deviceShareBytes / 2 && used.get() <= limitBytes - limitBytes / 8;
+        return deviceBytes == 0 || (deviceBytes <= deviceShareBytes / 2 && used.get() <= limitBytes - limitBytes / 8);
     }
 
     /** Bytes unsettled now. */

@@ -6,6 +6,7 @@ import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.admission.DeliveryMode;
 import io.holdfast.proxy.admission.Route;
 import io.holdfast.store.Durability;
+import io.holdfast.store.StoreContext;
 import io.holdfast.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -306,6 +307,7 @@ final class RunCommand implements Callable<Integer> {
     ProxyContext context() {
         List<Route> routeList = readAll("--route", routes, Route::parse);
         List<Endpoint> listeners = readAll("--listen", listen, Endpoint::parseMqtt);
+        checkRange("--lanes", lanes, 1, StoreContext.LANES_MAX);
         checkRange("--receive-maximum", receiveMaximum, 1, 65_535);
         checkRange("--max-user-properties", maxUserProperties, 0, Integer.MAX_VALUE - 1);
         checkRange("--uplink-window", uplinkWindow, 1, MAX_WINDOW);

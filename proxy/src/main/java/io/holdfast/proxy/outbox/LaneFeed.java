@@ -37,7 +37,9 @@ public final class LaneFeed {
     private final Counters counters;
     private final ArrayDeque<OutboxEntry> handedOver = new ArrayDeque<>();
     private final ArrayDeque<OutboxEntry> notOffered = new ArrayDeque<>();
-    private final ArrayDeque<OutboxEntry> waitingForRoom = new ArrayDeque<>();
+    private final ArrayDeque<OutboxEntry> waitingForRoom = new ArrayDeque<>(); // came back for want of room
+    private final ArrayDeque<OutboxEntry> behindWaiting =
+            new ArrayDeque<>(); // came in later: behind all that come back
     private final ArrayDeque<OutboxEntry> pool = new ArrayDeque<>();
     private final List<OutboxClient> touched = new ArrayList<>();
     private final AtomicBoolean wakePending = new AtomicBoolean();
@@ -81,8 +83,9 @@ public final class LaneFeed {
         entry.view.wrap(record.memoryAddress() + record.readerIndex(), record.readableBytes());
         entry.chargedBytes = record.readableBytes();
         entry.rejectWhenFull = rejectWhenFull;
-        if (!rejectWhenFull && !waitingForRoom.isEmpty()) {
-            waitingForRoom.addLast(entry); // an earlier one waits: order
+        if (!rejectWhenFull && waitingForRoom() > 0) {
+            entry.waitsBehind = true;
+            behindWaiting.addLast(entry); // an earlier one waits: order
         } else {
             submit(entry);
         }
@@ -187,7 +190,7 @@ public final class LaneFeed {
     private void handBack(OutboxEntry entry) {
         if (entry.outcome == OutboxEntry.Outcome.FULL) {
             counters.increment(Meter.OUTBOX_FULL);
-            if (entry.kind == OutboxEntry.Kind.PUBLISH && !entry.rejectWhenFull) {
+            if (waitsWhenFull(entry)) {
                 waitForRoom(entry);
                 return;
             }
@@ -220,25 +223,46 @@ public final class LaneFeed {
 
     /** Sends the oldest waiting entry once more; the others follow when it got through. */
     private void onRoomProbe() {
-        OutboxEntry entry;
-        while ((entry = waitingForRoom.pollFirst()) != null) {
-            if (entry.client.isClosed()) {
-                entry.client.onOutboxEntry(entry);
-                recycle(entry);
-            } else {
-                entry.probesForRoom = true;
-                submit(entry);
-                return;
-            }
+        OutboxEntry entry = pollWaiting();
+        if (entry == null) {
+            probing = false;
+        } else if (entry.waitsBehind && isOlderUnderWay()) {
+            behindWaiting.addFirst(entry);
+            eventLoop.schedule(onRoomProbe, ROOM_PROBE_MS, TimeUnit.MILLISECONDS);
+        } else {
+            entry.probesForRoom = true;
+            submit(entry);
         }
-        probing = false;
+    }
+
+    /** Whether something may still come back that is older than all of {@link #behindWaiting}. */
+    private boolean isOlderUnderWay() {
+        return handedOver.stream().anyMatch(LaneFeed::waitsWhenFull)
+                || notOffered.stream().anyMatch(LaneFeed::waitsWhenFull);
+    }
+
+    private static boolean waitsWhenFull(OutboxEntry entry) {
+        return entry.kind == OutboxEntry.Kind.PUBLISH && !entry.rejectWhenFull;
     }
 
     private void resubmitWaiting() {
         OutboxEntry entry;
-        while ((entry = waitingForRoom.pollFirst()) != null) {
+        while ((entry = pollWaiting()) != null) {
             submit(entry);
         }
+    }
+
+    /** The oldest waiting entry whose device is still there, or null. */
+    private OutboxEntry pollWaiting() {
+        OutboxEntry entry;
+        while ((entry = waitingForRoom.isEmpty() ? behindWaiting.pollFirst() : waitingForRoom.pollFirst()) != null) {
+            if (!entry.client.isClosed()) {
+                return entry;
+            }
+            entry.client.onOutboxEntry(entry);
+            recycle(entry);
+        }
+        return null;
     }
 
     private void recycle(OutboxEntry entry) {
@@ -250,6 +274,6 @@ public final class LaneFeed {
 
     /** Entries that the outbox had no room for; any of this loop's connections. */
     public int waitingForRoom() {
-        return waitingForRoom.size();
+        return waitingForRoom.size() + behindWaiting.size();
     }
 }

@@ -70,6 +70,7 @@ public final class OutboxEntry {
     LaneFeed feed;
     long number;
     boolean probesForRoom;
+    boolean waitsBehind;
 
     ClientSession session;
     long epoch;
@@ -94,6 +95,7 @@ public final class OutboxEntry {
         }
         outcome = Outcome.NONE;
         probesForRoom = false;
+        waitsBehind = false;
         session = null;
         clientId = null;
         receivedIds = null;
