@@ -72,6 +72,7 @@ public final class HoldfastProxy implements AutoCloseable {
     private EventLoopGroup frontLoop;
     /** Carries the uplinks, which may wait for the disk, and no device. */
     private EventLoopGroup uplinkLoops;
+
     private LinkDialer dialer;
     private AgentRunner housekeeping;
     private AdminServer admin;
@@ -108,18 +109,17 @@ public final class HoldfastProxy implements AutoCloseable {
         dialer = new LinkDialer(transport.channel(), context.upstream());
         startLanes();
         long memory = context.devices().ingressMemoryBudgetBytes();
-        ProxyServices services =
-                new ProxyServices(
-                        context,
-                        routes,
-                        store,
-                        budget(memory),
-                        budget(memory / HOLD_PART),
-                        registry,
-                        dialer,
-                        counters,
-                        wallClock,
-                        clock);
+        ProxyServices services = new ProxyServices(
+                context,
+                routes,
+                store,
+                budget(memory),
+                budget(memory / HOLD_PART),
+                registry,
+                dialer,
+                counters,
+                wallClock,
+                clock);
         for (EventExecutor executor : deviceLoops) {
             EventLoop loop = (EventLoop) executor;
             LaneFeed[] feeds =

@@ -33,8 +33,14 @@ final class Gauges {
     }
 
     private void bindAll() {
-        gauge(Meter.DEVICES_CONNECTED, Tags.empty(), () -> report.services().registry().size());
-        gauge(Meter.INGRESS_BYTES, Tags.empty(), () -> report.services().budget().usedBytes());
+        gauge(
+                Meter.DEVICES_CONNECTED,
+                Tags.empty(),
+                () -> report.services().registry().size());
+        gauge(
+                Meter.INGRESS_BYTES,
+                Tags.empty(),
+                () -> report.services().budget().usedBytes());
         for (int lane = 0; lane < report.lanes(); lane++) {
             bindLane(lane);
         }
@@ -60,7 +66,10 @@ final class Gauges {
         counter(Meter.RECEIVED_ID_REUSED, tags, () -> lane.stat().receivedIdsReused());
         gauge(Meter.UPLINK_UP, tags, () -> report.uplink(number).status().state() == UplinkState.RUNNING ? 1 : 0);
         gauge(Meter.UPLINK_IN_FLIGHT, tags, () -> report.uplink(number).status().inFlight());
-        gauge(Meter.UPLINK_PROGRESS_AGE, tags, () -> report.uplink(number).status().secondsSinceProgress());
+        gauge(
+                Meter.UPLINK_PROGRESS_AGE,
+                tags,
+                () -> report.uplink(number).status().secondsSinceProgress());
     }
 
     private double overRoutes(IntToLongFunction value) {

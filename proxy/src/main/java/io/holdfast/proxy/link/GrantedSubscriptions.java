@@ -1,8 +1,14 @@
 package io.holdfast.proxy.link;
 
+import io.holdfast.codec.MqttVersion;
+import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
+import io.holdfast.codec.SubackPacket;
 import io.holdfast.codec.SubscribePacket;
 import io.holdfast.codec.Subscription;
+import io.holdfast.codec.UnsubscribePacket;
+import io.holdfast.codec.VariableByteInteger;
+import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,8 +29,25 @@ final class GrantedSubscriptions {
     /** Some subscriptions that fit into one SUBSCRIBE: they share the Subscription Identifier. */
     record Group(int subscriptionIdentifier, List<Subscription> subscriptions) {}
 
-    /** A SUBSCRIBE was answered; only what was granted is kept. */
-    void granted(SubscribePacket request, byte[] reasonCodes) {
+    /** A SUBSCRIBE or UNSUBSCRIBE was answered: {@code request} is its whole packet, {@code buf} holds the answer. */
+    void answered(int type, ByteBuf request, ByteBuf buf, int bodyOffset, int end, MqttVersion version) {
+        int start = request.readerIndex();
+        int requestEnd = request.writerIndex();
+        int lengthBytes = VariableByteInteger.bytes(VariableByteInteger.decode(request, start + 1, requestEnd));
+        int body = start + 1 + lengthBytes;
+        if (type == PacketType.SUBACK) {
+            granted(
+                    SubscribePacket.parse(request, body, requestEnd, version),
+                    SubackPacket.parse(buf, bodyOffset, end, version).reasonCodes());
+        } else {
+            UnsubscribePacket.parse(request, body, requestEnd, version)
+                    .filters()
+                    .forEach(byFilter::remove);
+        }
+    }
+
+    /** Only what was granted is kept. */
+    private void granted(SubscribePacket request, byte[] reasonCodes) {
         List<Subscription> subscriptions = request.subscriptions();
         for (int i = 0; i < subscriptions.size() && i < reasonCodes.length; i++) {
             if (!ReasonCode.isFailure(reasonCodes[i] & 0xff)) {
@@ -32,11 +55,6 @@ final class GrantedSubscriptions {
                 byFilter.put(subscription.filter(), new Granted(subscription, request.subscriptionIdentifier()));
             }
         }
-    }
-
-    /** An UNSUBSCRIBE was answered with success, or the filter was unknown anyway. */
-    void removed(List<String> filters) {
-        filters.forEach(byFilter::remove);
     }
 
     boolean isEmpty() {

@@ -1,7 +1,6 @@
 package io.holdfast.proxy.link;
 
 import io.holdfast.codec.AckView;
-import io.holdfast.codec.AckWriter;
 import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.ConnectPacket;
 import io.holdfast.codec.ConnectReturnCode;
@@ -12,10 +11,7 @@ import io.holdfast.codec.MqttProtocolException;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
-import io.holdfast.codec.SubackPacket;
 import io.holdfast.codec.SubscribePacket;
-import io.holdfast.codec.UnsubscribePacket;
-import io.holdfast.codec.VariableByteInteger;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.netty.buffer.ByteBuf;
@@ -47,10 +43,6 @@ public final class SessionLink implements FrameListener {
     private static final int RESUBSCRIBE_PACKET_ID = 65_535;
     private static final int DEFAULT_KEEP_ALIVE_S = 60;
     private static final int DUP_FLAG = 0x08;
-    /** DISCONNECT 0x00 with Session Expiry Interval 0 (v5 §3.14.2.2.2). */
-    private static final byte[] DISCONNECT_ENDING_SESSION = {(byte) 0xe0, 7, 0, 5, 0x11, 0, 0, 0, 0};
-
-    private static final long SESSION_END_TIMEOUT_MS = 1_000;
 
     // for the device's connection
     private final LinkOwner owner;
@@ -68,6 +60,7 @@ public final class SessionLink implements FrameListener {
     private final GrantedSubscriptions subscriptions = new GrantedSubscriptions();
     private final IntHashSet downlinkReceived = new IntHashSet();
     private final AckView ack = new AckView();
+    private ConnackPacket told;
     private boolean deviceHasSession;
     private String assignedClientId;
     private Future<?> holdDeadline;
@@ -112,7 +105,7 @@ public final class SessionLink implements FrameListener {
         this.holdTimeoutMs = holdTimeoutMs;
         this.backoff = new Backoff(250, 30_000, seed);
         this.unanswered = new UnansweredRequests(charge);
-        this.held = new HeldPublishes(unanswered, this::sendHeld);
+        this.held = new HeldPublishes(unanswered, owner, counters, this::sendHeld);
     }
 
     /** Where the link is in its life. */
@@ -385,7 +378,12 @@ public final class SessionLink implements FrameListener {
         switch (type) {
             case PacketType.PUBLISH, PacketType.PUBREL, PacketType.AUTH ->
                 owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
-            case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> onAck(type, buf, offset, bodyOffset, end);
+            case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
+                ack.wrap(buf, bodyOffset, end, version, type);
+                byte[] frame = new byte[end - offset];
+                buf.getBytes(offset, frame);
+                held.answered(type, ack.packetId(), ack.reasonCode(), frame);
+            }
             case PacketType.SUBACK, PacketType.UNSUBACK -> onSubscriptionAnswer(type, buf, offset, bodyOffset, end);
             case PacketType.PINGRESP -> {}
             case PacketType.DISCONNECT -> onDisconnect(buf, offset, bodyOffset, end);
@@ -402,6 +400,7 @@ public final class SessionLink implements FrameListener {
         connackDeadline.cancel(false);
         limits = connack;
         if (state == LinkState.DIALLING) {
+            told = connack;
             decoder.suspend(); // until open(): nothing overtakes the CONNACK on its way to the device [MQTT-3.2.0-1]
             owner.onConnack(connack);
         } else if (connack.code() != 0) {
@@ -421,18 +420,15 @@ public final class SessionLink implements FrameListener {
     }
 
     private boolean isRefusedForATime(int code) {
-        if (!version.isV5()) {
-            return code == ConnectReturnCode.SERVER_UNAVAILABLE;
-        }
-        return code == ReasonCode.SERVER_UNAVAILABLE
-                || code == ReasonCode.SERVER_BUSY
-                || code == ReasonCode.QUOTA_EXCEEDED
-                || code == ReasonCode.CONNECTION_RATE_EXCEEDED
-                || code == ReasonCode.UNSPECIFIED_ERROR;
+        return version.isV5()
+                ? FailureClass.of(code) == FailureClass.TRANSIENT
+                : code == ConnectReturnCode.SERVER_UNAVAILABLE;
     }
 
     private void onRedialAccepted(ConnackPacket connack) {
-        if (connack.sessionPresent()) {
+        if (connack.maximumQos() < told.maximumQos() || connack.maximumPacketSize() < told.maximumPacketSize()) {
+            end("the broker now allows less than the device was told", null);
+        } else if (connack.sessionPresent()) {
             counters.increment(Meter.LINK_RESUMED);
             becomeConnected();
         } else if (deviceHasSession || owner.hasHoldState() || !downlinkReceived.isEmpty()) {
@@ -444,25 +440,12 @@ public final class SessionLink implements FrameListener {
         }
     }
 
-    /**
-     * The redial has made an empty session; left alone, the device would be told Session Present 1 next time and stay
-     * deaf. So it is ended first, and then the device is closed.
-     */
+    /** The redial has made an empty session, which is ended first; then the device is closed. */
     private void endEmptySession() {
         transition(LinkState.CLOSED);
         releaseAll();
-        if (version.isV5()) {
-            ctx.channel().closeFuture().addListener(closed -> owner.onSessionLost("the broker has lost the session"));
-            ctx.writeAndFlush(ctx.alloc().buffer().writeBytes(DISCONNECT_ENDING_SESSION));
-            ChannelHandlerContext link = ctx;
-            eventLoop.schedule(() -> link.close(), SESSION_END_TIMEOUT_MS, TimeUnit.MILLISECONDS);
-        } else {
-            ByteBuf out = ctx.alloc().buffer();
-            AckWriter.disconnect(out, ReasonCode.SUCCESS, version);
-            ctx.writeAndFlush(out).addListener(ChannelFutureListener.CLOSE);
-            new SessionEraser(connect, () -> owner.onSessionLost("the broker has lost the session"))
-                    .start(dialer, eventLoop, SESSION_END_TIMEOUT_MS);
-        }
+        new EmptySession(connect, () -> owner.onSessionLost("the broker has lost the session"))
+                .end(ctx, dialer, WATER_MARK);
     }
 
     private void resubscribe() {
@@ -503,34 +486,6 @@ public final class SessionLink implements FrameListener {
         ctx.flush();
     }
 
-    private void onAck(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
-        ack.wrap(buf, bodyOffset, end, version, type);
-        int packetId = ack.packetId();
-        int reason = ack.reasonCode();
-        int requestType = type == PacketType.PUBCOMP ? PacketType.PUBREL : PacketType.PUBLISH;
-        LinkRequest request = unanswered.get(requestType, packetId);
-        long slot = request == null ? LinkRequest.NO_SLOT : request.takeSlot();
-        if (slot == LinkRequest.NO_SLOT) {
-            LOG.debug("{} for id {} from the broker fits nothing", PacketType.name(type), packetId);
-            return;
-        }
-        byte[] frame = new byte[end - offset];
-        buf.getBytes(offset, frame);
-        if (request.slot == LinkRequest.NO_SLOT) {
-            unanswered.remove(requestType, packetId);
-        }
-        if (type == PacketType.PUBCOMP) {
-            held.finished(packetId);
-            owner.onReleaseAnswered(slot, packetId, reason, frame);
-        } else {
-            if (type == PacketType.PUBACK || ReasonCode.isFailure(reason)) {
-                held.finished(packetId);
-            }
-            counters.increment(ReasonCode.isFailure(reason) ? Meter.HOLD_REJECTED : Meter.HOLD_ACCEPTED);
-            owner.onPublishAnswered(slot, packetId, reason, frame);
-        }
-    }
-
     private void onSubscriptionAnswer(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
         int packetId = buf.getUnsignedShort(bodyOffset);
         if (state == LinkState.RESUBSCRIBING) {
@@ -542,19 +497,7 @@ public final class SessionLink implements FrameListener {
         int requestType = type == PacketType.SUBACK ? PacketType.SUBSCRIBE : PacketType.UNSUBSCRIBE;
         LinkRequest request = unanswered.get(requestType, packetId);
         if (request != null) {
-            ByteBuf frame = request.frame;
-            int start = frame.readerIndex();
-            int body = start
-                    + 1
-                    + VariableByteInteger.bytes(VariableByteInteger.decode(frame, start + 1, frame.writerIndex()));
-            if (type == PacketType.SUBACK) {
-                subscriptions.granted(
-                        SubscribePacket.parse(frame, body, frame.writerIndex(), version),
-                        SubackPacket.parse(buf, bodyOffset, end, version).reasonCodes());
-            } else {
-                subscriptions.removed(UnsubscribePacket.parse(frame, body, frame.writerIndex(), version)
-                        .filters());
-            }
+            subscriptions.answered(type, request.frame, buf, bodyOffset, end, version);
             unanswered.remove(requestType, packetId);
         }
         owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
@@ -690,21 +633,10 @@ public final class SessionLink implements FrameListener {
         }
         if (held.anySentOnce() || !version.isV5()) {
             end("no link to the broker for " + holdTimeoutMs + " ms while a held PUBLISH waits", null);
-            return;
+        } else {
+            held.refuseAll();
+            owner.onLinkReadComplete();
         }
-        LinkRequest request = unanswered.first();
-        while (request != null) {
-            LinkRequest next = request.next;
-            if (request.type == PacketType.PUBLISH) {
-                long slot;
-                while ((slot = request.takeSlot()) != LinkRequest.NO_SLOT) {
-                    owner.onPublishRefused(slot, request.packetId, ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR);
-                }
-                unanswered.remove(request.type, request.packetId);
-            }
-            request = next;
-        }
-        owner.onLinkReadComplete();
     }
 
     // ---- the end

@@ -6,6 +6,7 @@ import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
 import io.holdfast.proxy.link.Backoff;
+import io.holdfast.proxy.link.FailureClass;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.store.Cursor;

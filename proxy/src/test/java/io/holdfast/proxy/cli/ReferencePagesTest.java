@@ -16,7 +16,8 @@ import picocli.CommandLine.Model.OptionSpec;
  * ({@code -Dholdfast.docs.write=true}).
  */
 class ReferencePagesTest {
-    private static final Path DOCS = Path.of(System.getProperty("holdfast.root", "..")).resolve("docs");
+    private static final Path DOCS =
+            Path.of(System.getProperty("holdfast.root", "..")).resolve("docs");
 
     @Test
     void configuration() throws IOException {
@@ -32,8 +33,7 @@ class ReferencePagesTest {
     }
 
     private static void append(StringBuilder page, CommandLine command, String name) {
-        command.getSubcommands()
-                .forEach((word, subcommand) -> append(page, subcommand, name + " " + word));
+        command.getSubcommands().forEach((word, subcommand) -> append(page, subcommand, name + " " + word));
         if (!command.getSubcommands().isEmpty()) {
             return;
         }
@@ -44,7 +44,8 @@ class ReferencePagesTest {
         page.append("\n| flag | value | what it does |\n|---|---|---|\n");
         for (OptionSpec option : command.getCommandSpec().options()) {
             page.append("| `").append(String.join("`, `", option.names())).append("` | ");
-            page.append(option.arity().max() == 0 ? "" : cell("`" + option.paramLabel() + "`")).append(" | ");
+            page.append(option.arity().max() == 0 ? "" : cell("`" + option.paramLabel() + "`"))
+                    .append(" | ");
             page.append(option.required() ? "Required. " : "");
             for (String line : option.description()) {
                 page.append(cell(line.replace("${DEFAULT-VALUE}", String.valueOf(option.defaultValue()))
@@ -68,7 +69,11 @@ class ReferencePagesTest {
         table(page, "Counters since the start", Meter.Kind.COUNTER, "_total");
         table(page, "Gauges", Meter.Kind.GAUGE, "");
         table(page, "Gauges, one per `lane`", Meter.Kind.LANE_GAUGE, "");
-        table(page, "Counters of the outbox, one per `lane` (the ledger's own, marked \"ever\", survive restarts)", Meter.Kind.LANE_COUNTER, "_total");
+        table(
+                page,
+                "Counters of the outbox, one per `lane` (the ledger's own, marked \"ever\", survive restarts)",
+                Meter.Kind.LANE_COUNTER,
+                "_total");
         check("METRICS.md", page.toString());
     }
 

@@ -46,16 +46,22 @@ final class CrashRounds {
         int adminPort = FreePorts.next();
         List<String> arguments = new ArrayList<>(List.of(
                 "run",
-                "--upstream", broker.url(),
-                "--listen", "mqtt://127.0.0.1:" + port,
-                "--admin", "127.0.0.1:" + adminPort,
-                "--data-dir", dataDirectory.toString(),
-                "--segment-bytes", "4MiB"));
+                "--upstream",
+                broker.url(),
+                "--listen",
+                "mqtt://127.0.0.1:" + port,
+                "--admin",
+                "127.0.0.1:" + adminPort,
+                "--data-dir",
+                dataDirectory.toString(),
+                "--segment-bytes",
+                "4MiB"));
         arguments.addAll(List.of(flags));
         List<ResendingDevice> all = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try (PersistentSubscriber subscriber = new PersistentSubscriber(broker.port());
-                HoldfastProcess proxy = HoldfastProcess.of(arguments.toArray(new String[0])).start()) {
+                HoldfastProcess proxy =
+                        HoldfastProcess.of(arguments.toArray(new String[0])).start()) {
             for (int i = 0; i < devices; i++) {
                 ResendingDevice device =
                         new ResendingDevice("dev" + i, port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i);

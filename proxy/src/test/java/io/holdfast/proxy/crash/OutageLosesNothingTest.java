@@ -66,8 +66,9 @@ class OutageLosesNothingTest {
         try (PersistentSubscriber subscriber = new PersistentSubscriber(broker.port());
                 HoldfastProcess proxy = prepared.start()) {
             for (int i = 0; i < DEVICES; i++) {
-                ResendingDevice device =
-                        new ResendingDevice("dev" + i, port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, i).limitFirst(10);
+                ResendingDevice device = new ResendingDevice(
+                                "dev" + i, port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, i)
+                        .limitFirst(10);
                 devices.add(device);
                 Thread thread = new Thread(device, device.name());
                 threads.add(thread);

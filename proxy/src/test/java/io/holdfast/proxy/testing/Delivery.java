@@ -14,7 +14,11 @@ public final class Delivery {
     /** Every message of the device has been acknowledged to it. */
     public void judge(ResendingDevice device, PersistentSubscriber subscriber) {
         faults.addAll(device.faults());
-        judge(device.name() + " QoS 1", subscriber.received("d/" + device.name() + "/1"), device.acknowledged(1), false);
+        judge(
+                device.name() + " QoS 1",
+                subscriber.received("d/" + device.name() + "/1"),
+                device.acknowledged(1),
+                false);
         judge(device.name() + " QoS 2", subscriber.received("d/" + device.name() + "/2"), device.acknowledged(2), true);
     }
 

@@ -122,18 +122,17 @@ public final class PersistentSubscriber implements AutoCloseable {
         org.awaitility.Awaitility.await()
                 .atMost(atMost)
                 .pollInterval(quiet)
-                .until(
-                        new java.util.concurrent.Callable<>() {
-                            private long before = -1;
+                .until(new java.util.concurrent.Callable<>() {
+                    private long before = -1;
 
-                            @Override
-                            public Boolean call() {
-                                long now = count;
-                                boolean still = now == before && complete.getAsBoolean();
-                                before = now;
-                                return still;
-                            }
-                        });
+                    @Override
+                    public Boolean call() {
+                        long now = count;
+                        boolean still = now == before && complete.getAsBoolean();
+                        before = now;
+                        return still;
+                    }
+                });
     }
 
     /** Payloads of a topic in the order in which they came. */

@@ -142,7 +142,8 @@ public final class ResendingDevice implements Runnable {
     }
 
     private void converse(MqttSocket socket) throws IOException {
-        Packets.Connect connect = new Packets.Connect(version, name).cleanStart(false).keepAlive(60);
+        Packets.Connect connect =
+                new Packets.Connect(version, name).cleanStart(false).keepAlive(60);
         if (version == Packets.V5) {
             connect.properties(Packets.property32(0x11, 3600));
         }
@@ -223,8 +224,8 @@ public final class ResendingDevice implements Runnable {
     private void publish(MqttSocket socket, int packetId, Message message, boolean dup) throws IOException {
         int flags = (message.qos << 1) | (dup ? 8 : 0);
         byte[] payload = Integer.toString(message.number).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-        socket.send(Packets.publishFlags(
-                version, flags, packetId, "d/" + name + "/" + message.qos, Packets.NONE, payload));
+        socket.send(
+                Packets.publishFlags(version, flags, packetId, "d/" + name + "/" + message.qos, Packets.NONE, payload));
     }
 
     private void onPacket(MqttSocket socket, Packet packet) throws IOException {

@@ -1,4 +1,4 @@
-package io.holdfast.proxy.uplink;
+package io.holdfast.proxy.link;
 
 import io.holdfast.codec.ReasonCode;
 
