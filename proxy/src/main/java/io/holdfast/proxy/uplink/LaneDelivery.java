@@ -40,6 +40,7 @@ final class LaneDelivery {
     private static final long NO_RETRY = Long.MAX_VALUE;
 
     // for the lane
+    private final Lane lane;
     private final LaneReader reader;
     private final Cursor cursor;
     private final UplinkJournal journal;
@@ -72,6 +73,7 @@ final class LaneDelivery {
 
     LaneDelivery(Lane lane, int maxSpan, UplinkStatus status, Counters counters, EpochClock wallClock, NanoClock clock)
             throws StoreException {
+        this.lane = lane;
         this.reader = lane.openReader();
         this.cursor = lane.cursor();
         this.journal = lane.journal();
@@ -118,11 +120,10 @@ final class LaneDelivery {
         if (isResumed) {
             journal.sessionEstablished();
         } else {
-            if (journal.hasHistory() && !window.isEmpty()) {
+            long unfinished = lane.durableSequence() - cursor.sequence();
+            if (journal.hasHistory() && unfinished > 0) {
                 counters.increment(Meter.UPLINK_RESUME_LOST);
-                LOG.warn(
-                        "The broker has lost the uplink's session; {} unfinished records are sent as new",
-                        window.span());
+                LOG.warn("The broker has lost the uplink's session; {} unfinished records are sent as new", unfinished);
             }
             sessionMade();
         }
