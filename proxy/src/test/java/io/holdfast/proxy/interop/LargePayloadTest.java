@@ -67,13 +67,13 @@ class LargePayloadTest {
         assertEquals(droppedBefore + 2, deployment.proxy().count(Meter.DROPPED_CAP_PAYLOAD));
     }
 
-    @ParameterizedTest(name = "{0} {1}")
-    @MethodSource("everywhere")
-    void whatTheBrokerSendsHasNoCap(Deployment deployment, Library library) {
+    @ParameterizedTest(name = "{0}")
+    @EnumSource
+    void whatTheBrokerSendsHasNoCap(Deployment deployment) {
         String topic = deployment.topic("big");
         String payload = random(5 * 1024 * 1024);
-        try (Client device = library.connect(deployment.port());
-                Client other = library.connect(deployment.brokerPort())) {
+        try (Client device = Library.HIVEMQ_5.connect(deployment.port());
+                Client other = Library.HIVEMQ_5.connect(deployment.brokerPort())) {
             device.subscribe(topic, 2);
             Message after = Message.of(topic, 2, "after");
             for (int qos = 0; qos <= 2; qos++) {
