@@ -10,6 +10,7 @@ import io.holdfast.proxy.testing.Packet;
 import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.ProxyUnderTest;
 import io.holdfast.proxy.testing.RawMqttClient;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,7 +65,8 @@ class Qos2FlowsOfDevicesTest {
     }
 
     private static byte[] publish(int version, int id, boolean dup) {
-        return Packets.publishFlags(version, dup ? 0x0C : 0x04, id, "a", Packets.NONE, ("m" + id).getBytes());
+        return Packets.publishFlags(
+                version, dup ? 0x0C : 0x04, id, "a", Packets.NONE, ("m" + id).getBytes(StandardCharsets.UTF_8));
     }
 
     @ParameterizedTest

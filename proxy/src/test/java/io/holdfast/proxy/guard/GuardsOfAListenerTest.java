@@ -10,6 +10,7 @@ import io.holdfast.proxy.testing.Packet;
 import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.ProxyUnderTest;
 import io.holdfast.proxy.testing.RawMqttClient;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -214,6 +215,27 @@ class GuardsOfAListenerTest {
         }
     }
 
+    @Test
+    void theKeepAliveDeadlineStandsStillWhileADeviceIsNotRead() {
+        startProxy("--receive-maximum", "5");
+        broker.link().keepBack(Packet.PUBLISH);
+        try (RawMqttClient device = RawMqttClient.open(proxy.port())) {
+            device.send(new Packets.Connect(Packets.V311, "d").keepAlive(1).bytes());
+            device.expect(Packet.CONNACK);
+            for (int id = 1; id <= 6; id++) {
+                device.send(Packets.publish(Packets.V311, 1, id, "h/1", "m"));
+            }
+            await().until(() -> proxy.count(Meter.DEVICE_PAUSED) > 0);
+            device.expectSilence(Duration.ofMillis(2_500));
+            broker.link().letThrough(Packet.PUBLISH).releaseAll();
+            for (int id = 1; id <= 6; id++) {
+                device.expect(Packet.PUBACK, id);
+            }
+            device.expectClosed(Duration.ofSeconds(5)); // and runs again once it is read
+            assertEquals(1, proxy.count(Meter.CLOSED_KEEP_ALIVE));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {Packets.V311, Packets.V5})
     void pubrelsWithoutEndAreNotKeptWithoutEnd(int version) {
@@ -234,11 +256,12 @@ class GuardsOfAListenerTest {
         try (RawMqttClient device = connect(Packets.V5)) {
             byte[] alias = Packets.property16(TOPIC_ALIAS, 1);
             byte[] kept = Packets.userProperty("k", "v");
+            device.send(Packets.publishFlags(
+                    Packets.V5, 2, 1, "a/b", Packets.concat(kept, alias), "stored".getBytes(StandardCharsets.UTF_8)));
             device.send(
-                    Packets.publishFlags(Packets.V5, 2, 1, "a/b", Packets.concat(kept, alias), "stored".getBytes()));
-            device.send(Packets.publishFlags(Packets.V5, 2, 2, "", alias, "stored too".getBytes()));
-            device.send(
-                    Packets.publishFlags(Packets.V5, 0, 0, "", Packets.concat(alias, kept), "forwarded".getBytes()));
+                    Packets.publishFlags(Packets.V5, 2, 2, "", alias, "stored too".getBytes(StandardCharsets.UTF_8)));
+            device.send(Packets.publishFlags(
+                    Packets.V5, 0, 0, "", Packets.concat(alias, kept), "forwarded".getBytes(StandardCharsets.UTF_8)));
             device.expect(Packet.PUBACK, 1);
             device.expect(Packet.PUBACK, 2);
             Packet forwarded = broker.awaitLink(Packet.PUBLISH, 1).get(0);
@@ -249,8 +272,9 @@ class GuardsOfAListenerTest {
             assertEquals("a/b", stored.get(1).topic());
             assertEquals(kept.length, stored.get(0).publishProperties().length);
 
-            device.send(Packets.publishFlags(Packets.V5, 2, 3, "h/x", alias, "redefined".getBytes()));
-            device.send(Packets.publishFlags(Packets.V5, 2, 4, "", alias, "by hold".getBytes()));
+            device.send(
+                    Packets.publishFlags(Packets.V5, 2, 3, "h/x", alias, "redefined".getBytes(StandardCharsets.UTF_8)));
+            device.send(Packets.publishFlags(Packets.V5, 2, 4, "", alias, "by hold".getBytes(StandardCharsets.UTF_8)));
             device.expect(Packet.PUBACK, 3);
             device.expect(Packet.PUBACK, 4);
             assertEquals("h/x", broker.awaitLink(Packet.PUBLISH, 3).get(2).topic());

@@ -36,7 +36,7 @@ class LiveMessageOvertakesTheBacklogTest {
             });
             try (RawMqttClient live = RawMqttClient.connect(fixture.proxy.port(), Packets.V311, "live", true)) {
                 fixture.broker.uplink().sessionPresent(true).on(Packet.CONNECT, (connection, connect) -> {
-                    if (publishes.get() == 0) {
+                    if (publishes.get() == 0 && !connect.cleanStart()) {
                         live.send(Packets.concat(
                                 Packets.publish(Packets.V311, qos, 1, "t", "m500"),
                                 Packets.publish(Packets.V311, qos, 2, "t", "m501")));
