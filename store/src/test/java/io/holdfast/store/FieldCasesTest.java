@@ -71,6 +71,12 @@ class FieldCasesTest {
             fixture.publish(1, 2, "t", "E");
             fixture.writer.force();
             assertEquals(List.of("A", "B", "C", "D", "E"), payloads(fixture));
+            try (LaneReader reader = fixture.lane.openReader()) {
+                for (int i = 0; i < 5; i++) {
+                    assertTrue(reader.next());
+                    assertEquals(i, reader.record().sendNumber(), "none is given out twice");
+                }
+            }
         }
     }
 

@@ -152,6 +152,17 @@ class ReceivedIdsTest {
         }
     }
 
+    /** Else a power cut could leave an id without its message, and the message sent again would be swallowed. */
+    @Test
+    void noCheckpointHoldsAnIdWhoseMessageIsNotDurable() throws Exception {
+        try (StoreFixture fixture = StoreFixture.open(directory)) {
+            fixture.publish(2, 1, "t", "a");
+            assertEquals(0, fixture.writer.maintain(), "a checkpoint is due, but has to wait for the force");
+            fixture.writer.force();
+            assertEquals(1, fixture.writer.maintain());
+        }
+    }
+
     /** A copy of the directory at that instant is what a crash leaves. */
     @Test
     void idsOfASessionThatEndedDoNotComeBackAfterACrash(@TempDir final Path copy) throws Exception {
