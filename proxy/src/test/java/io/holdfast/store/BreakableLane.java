@@ -91,7 +91,7 @@ public final class BreakableLane implements AutoCloseable {
         }
 
         @Override
-        @SuppressWarnings("NonAtomicOperationOnVolatileField") // the writer's thread alone counts down
+        @SuppressWarnings("NonAtomicVolatileUpdate") // the writer's thread alone counts down
         public void force() throws IOException {
             beforeForce.run();
             if (failingForces > 0) {

@@ -65,6 +65,7 @@ final class HiveMqClient5 extends Client {
     }
 
     @Override
+    @SuppressWarnings("CheckReturnValue") // this library's builders change themselves
     void publish(Message message) {
         Properties given = message.properties();
         Mqtt5PublishBuilder.Complete builder = Mqtt5Publish.builder()

@@ -93,7 +93,7 @@ class HoldTimeoutTest {
                 RawMqttClient device = fixture.connect(Packets.V5, true)) {
             fixture.broker.link().keepBack(Packet.PUBLISH);
             device.send(Packets.publish(Packets.V5, 1, 1, "h/1", "held"));
-            device.expectSilence(Duration.ofMillis(1_000));
+            device.expectSilence(Duration.ofSeconds(1));
             fixture.broker.link().releaseAll();
             device.expect(Packet.PUBACK, 1);
         }

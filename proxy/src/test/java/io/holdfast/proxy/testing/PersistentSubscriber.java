@@ -11,6 +11,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -46,13 +48,8 @@ public final class PersistentSubscriber implements AutoCloseable {
         }
     }
 
-    private synchronized void pause() {
-        try {
-            wait(50);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            closing = true;
-        }
+    private static void pause() {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
     }
 
     private void converse(MqttSocket socket) throws IOException {

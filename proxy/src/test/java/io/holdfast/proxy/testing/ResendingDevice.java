@@ -10,6 +10,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A device with a persistent session that follows the rules to the letter: a window of QoS 1 and QoS 2 PUBLISHes, and after a
@@ -33,7 +36,7 @@ public final class ResendingDevice implements Runnable {
     private int lastPacketId;
     private int connections;
     private int sessionsLost;
-    private volatile int progress;
+    private final AtomicInteger progress = new AtomicInteger();
     private volatile boolean stayConnected;
     private volatile int limit = Integer.MAX_VALUE;
     private volatile boolean stopping;
@@ -74,7 +77,7 @@ public final class ResendingDevice implements Runnable {
 
     /** Messages finished so far. Any thread. */
     public int progress() {
-        return progress;
+        return progress.get();
     }
 
     /** No new messages; ends when everything is finished. */
@@ -128,17 +131,9 @@ public final class ResendingDevice implements Runnable {
         return mayFinish && open.isEmpty();
     }
 
-    /** The proxy is down: the next attempt after a moment, as any client does. */
+    /** A moment, as any client waits before it tries again. */
     private void pause() {
-        synchronized (this) {
-            try {
-                wait(20 + random.nextInt(30));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                stopping = true;
-                open.clear();
-            }
-        }
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20L + random.nextInt(30)));
     }
 
     private void converse(MqttSocket socket) throws IOException {
@@ -254,7 +249,7 @@ public final class ResendingDevice implements Runnable {
             faults.add(name + ": refused " + packet);
         } else {
             acknowledged[qos]++;
-            progress++;
+            progress.incrementAndGet();
         }
     }
 }
