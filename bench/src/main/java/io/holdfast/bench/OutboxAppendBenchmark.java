@@ -35,8 +35,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Time per batch: {@code batch} records of a 256-byte payload into the outbox, and one sync; beside it the least that a
- * disk asks for, one write of as many bytes into a file whose blocks are there already, and one force. The directory is
- * {@code bench/target} unless {@code -Dholdfast.bench.dir} names another disk.
+ * disk asks for, one write of as many bytes into a file whose blocks are there already, and one force. {@code -p disk=DIR}
+ * chooses the disk.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -65,6 +65,10 @@ public class OutboxAppendBenchmark {
     @Param({"1", "16", "64", "256"})
     public int batch;
 
+    /** The directory to work in. */
+    @Param("bench/target")
+    public String disk;
+
     private Path directory;
     private OutboxStore store;
     private LaneWriter writer;
@@ -78,8 +82,7 @@ public class OutboxAppendBenchmark {
     /** A store and a zeroed file on the same disk. */
     @Setup
     public void open() throws IOException, StoreException {
-        Path parent = Path.of(System.getProperty("holdfast.bench.dir", "bench/target"));
-        directory = Files.createTempDirectory(Files.createDirectories(parent), "append-");
+        directory = Files.createTempDirectory(Files.createDirectories(Path.of(disk)), "append-");
         store = OutboxStore.open(
                 new StoreContext().directory(directory.resolve("outbox")).routes(List.of("outbox #")));
         store.lane(0).prepareSegment();
