@@ -123,7 +123,7 @@ class AckBeforeTheLaneHasSyncedTest {
                 },
                 "writer-a");
         writer.start();
-        reached.await();
+        assertTrue(reached.await(10, TimeUnit.SECONDS), "nothing was synced");
         for (int id = 3; id <= 5; id++) {
             deviceA.publish(1, id);
         }
