@@ -70,6 +70,7 @@ public final class Lane {
             final SegmentFiles files = new SegmentFiles(directory, context, salt);
             final Lane lane = new Lane(directory, context, salt, files, cursor, journal, checkpoint, log);
             lane.recover();
+            log.warmUp();
             return lane;
         } catch (final IOException | StoreException | RuntimeException e) {
             closeAll(cursor, journal, checkpoint);

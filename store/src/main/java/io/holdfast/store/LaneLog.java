@@ -11,6 +11,9 @@ interface LaneLog extends AutoCloseable {
     /** Whether a segment is open for appending. */
     boolean isOpen();
 
+    /** Does in advance what the first {@link #roll(int)} would have to do. The one call that comes from the opening thread. */
+    default void warmUp() throws IOException {}
+
     /** How many bytes of one record are sure to fit into the open segment. */
     int remaining();
 

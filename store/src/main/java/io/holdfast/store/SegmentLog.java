@@ -71,12 +71,18 @@ final class SegmentLog implements LaneLog {
         segment = nextSegment;
         isFileNew = true;
         end = 0;
+        warmUp();
+    }
+
+    /** Takes a third of a second in a fresh JVM: not while the first device waits for its acknowledgement. */
+    @Override
+    public void warmUp() {
         if (appender == null) {
             queue = SingleChronicleQueueBuilder.binary(directory.toFile())
                     .rollCycle(LegacyRollCycles.MINUTELY)
                     .blockSize(segmentBytes)
                     .syncMode(SyncMode.NONE)
-                    .timeProvider(() -> segment * MILLIS_PER_SEGMENT)
+                    .timeProvider(() -> Math.max(segment, 0) * MILLIS_PER_SEGMENT)
                     .build();
             appender = queue.createAppender();
             appender.singleThreadedCheckDisabled(true);

@@ -42,6 +42,7 @@ final class RunCommand implements Callable<Integer> {
     private static final int TOPIC_ALIAS_MAXIMUM = 64;
     private static final int MAX_WINDOW = 32_767;
     private static final int MAX_PACKET = 268_435_460;
+    private static final int RECORD_HEADER = 64;
     private static final long SHUTDOWN_LIMIT_S = 20;
 
     @Spec
@@ -356,9 +357,14 @@ final class RunCommand implements Callable<Integer> {
                 Math.max(1, Runtime.getRuntime().availableProcessors()));
     }
 
-    /** A packet within the limits has to fit a record, or an acknowledged one could not be stored. */
+    /**
+     * A packet within the limits has to fit a record, or an acknowledged one could not be stored. A record has besides the
+     * Client Identifier, and the topic that an alias stood for; both came in a packet of their own.
+     */
     private void checkRecordFits() {
-        long largestStored = Math.min(maxPacketSize.bytes(), maxPayload.bytes() + MAX_METADATA) + 65_535 + 64;
+        long largestName = Math.min(maxPacketSize.bytes(), 65_535);
+        long largestStored =
+                Math.min(maxPacketSize.bytes(), maxPayload.bytes() + MAX_METADATA) + 2 * largestName + RECORD_HEADER;
         long largestRecord = segmentBytes.bytes() / 4;
         if (largestStored > largestRecord) {
             throw badUsage("--segment-bytes " + segmentBytes.bytes() + " takes records up to " + largestRecord

@@ -36,6 +36,7 @@ import org.slf4j.LoggerFactory;
 final class LaneDelivery {
     private static final Logger LOG = LoggerFactory.getLogger(LaneDelivery.class);
     private static final int BATCH_BYTES = 64 * 1024;
+    private static final int FIRST_BATCH_BYTES = 2 * 1024;
     private static final int QOS0_BEHIND_LIMIT = 32 * 1024;
     private static final long NO_RETRY = Long.MAX_VALUE;
 
@@ -58,6 +59,7 @@ final class LaneDelivery {
     private long qos0HandledUpTo;
     private boolean recordWaiting;
     private long duplicateBelow;
+    private boolean isSessionUnused;
     private long lastDropLogNs;
 
     // for one connection
@@ -100,6 +102,7 @@ final class LaneDelivery {
         journal.force();
         window.restart();
         duplicateBelow = 0;
+        isSessionUnused = true;
     }
 
     /**
@@ -121,7 +124,7 @@ final class LaneDelivery {
             journal.sessionEstablished();
         } else {
             long unfinished = lane.durableSequence() - cursor.sequence();
-            if (journal.hasHistory() && unfinished > 0) {
+            if (journal.hasHistory() && unfinished > 0 && !isSessionUnused) {
                 counters.increment(Meter.UPLINK_RESUME_LOST);
                 LOG.warn("The broker has lost the uplink's session; {} unfinished records are sent as new", unfinished);
             }
@@ -270,6 +273,7 @@ final class LaneDelivery {
             counters.increment(Meter.UPLINK_RESENT);
         }
         window.sent(number, clock.nanoTime());
+        isSessionUnused = false;
         write(record, SendWindow.packetId(number), dup);
     }
 
@@ -309,18 +313,18 @@ final class LaneDelivery {
     }
 
     private ByteBuf batch(int bytes) {
-        if (batch != null && batch.writableBytes() < bytes) {
+        if (batch != null && batch.maxWritableBytes() < bytes) {
             writeBatch();
         }
         if (batch == null) {
-            batch = ctx.alloc().directBuffer(Math.max(bytes, BATCH_BYTES), Math.max(bytes, BATCH_BYTES));
+            batch = ctx.alloc().directBuffer(Math.max(bytes, FIRST_BATCH_BYTES), Math.max(bytes, BATCH_BYTES));
         }
         return batch;
     }
 
     private void writeBatch() {
         if (batch != null) {
-            ctx.write(batch);
+            ctx.write(batch, ctx.voidPromise());
             batch = null;
         }
     }

@@ -6,6 +6,7 @@ import io.holdfast.codec.VariableByteInteger;
 import io.holdfast.store.RecordView;
 import io.netty.buffer.ByteBuf;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /** Writes the PUBLISH of a record: properties in their order and bytes, with the Message Expiry that is left. One thread. */
 final class RecordFrames {
@@ -14,6 +15,7 @@ final class RecordFrames {
     private static final int RETAIN = 0x01;
 
     private final PropertyCursor properties = new PropertyCursor();
+    private final UnsafeBuffer target = new UnsafeBuffer(0, 0);
 
     /** Bytes of the whole packet. */
     static int length(RecordView record, boolean v5) {
@@ -31,11 +33,12 @@ final class RecordFrames {
     }
 
     /**
-     * Appends the packet to {@code out}.
+     * Appends the packet to {@code out}, a direct buffer.
      *
      * @param expirySeconds what is left of the Message Expiry Interval, at least 1; 0 for a record without one
      */
     void write(ByteBuf out, RecordView record, int packetId, boolean dup, boolean v5, long expirySeconds) {
+        out.ensureWritable(length(record, v5));
         out.writeByte(PUBLISH | (dup ? DUP : 0) | record.qos() << 1 | (record.retain() ? RETAIN : 0));
         VariableByteInteger.write(out, remainingLength(record, v5));
         out.writeShort(record.topicLength());
@@ -55,12 +58,12 @@ final class RecordFrames {
         copy(buffer, record.payloadOffset(), record.payloadLength(), out);
     }
 
-    private static void copy(DirectBuffer from, int offset, int length, ByteBuf out) {
-        if (length > 0) {
-            int at = out.writerIndex();
-            from.getBytes(offset, out.internalNioBuffer(at, length), length);
-            out.writerIndex(at + length);
-        }
+    /** {@code out} is direct and has the room. */
+    private void copy(DirectBuffer from, int offset, int length, ByteBuf out) {
+        int at = out.writerIndex();
+        target.wrap(out.memoryAddress() + at, length);
+        target.putBytes(0, from, offset, length);
+        out.writerIndex(at + length);
     }
 
     private void setExpiry(ByteBuf out, int start, int length, long seconds) {

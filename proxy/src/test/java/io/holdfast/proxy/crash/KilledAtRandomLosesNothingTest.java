@@ -24,7 +24,10 @@ class KilledAtRandomLosesNothingTest {
 
     private void run(int rounds, int devices) throws InterruptedException {
         long seed = Long.getLong("holdfast.crash.seed", System.nanoTime());
-        try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"))) {
+        // With a limit, Mosquitto 2.0 lets new messages pass by those that it has queued for a subscriber: seen as
+        // order lost.
+        String unlimited = "max_inflight_messages 0";
+        try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"), unlimited)) {
             broker.start();
             new CrashRounds(broker, seed, rounds, devices).run(directory.resolve("data"), "--lanes", "2");
         }
