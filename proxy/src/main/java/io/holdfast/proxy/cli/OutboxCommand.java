@@ -47,7 +47,18 @@ final class OutboxCommand implements Runnable {
                 "store %s, %d lane(s), uplink client id '%s'%n",
                 stat.meta().storeId(), stat.meta().lanes(), stat.meta().uplinkClientId());
         for (int i = 0; i < stat.lanes().size(); i++) {
-            out.printf("lane %d: %s%n", i, stat.lanes().get(i));
+            StoreStat.LaneEntry lane = stat.lanes().get(i);
+            out.printf(
+                    "lane %d: %d segment(s), %d bytes on disk, last record %d, finished up to %d, %d received id(s) open%n",
+                    i,
+                    lane.segments(),
+                    lane.bytesOnDisk(),
+                    lane.lastSequence(),
+                    lane.finishedSequence(),
+                    lane.receivedIds());
+            if (lane.missingRecords() > 0) {
+                out.printf("lane %d: %d record(s) are missing%n", i, lane.missingRecords());
+            }
         }
         for (Map.Entry<String, StoreStat.RouteEntry> route : stat.routes().entrySet()) {
             StoreStat.RouteEntry entry = route.getValue();
