@@ -7,8 +7,8 @@ import io.holdfast.proxy.testing.Delivery;
 import io.holdfast.proxy.testing.FreePorts;
 import io.holdfast.proxy.testing.HoldfastProcess;
 import io.holdfast.proxy.testing.Packets;
-import io.holdfast.proxy.testing.PersistentSubscriber;
 import io.holdfast.proxy.testing.ResendingDevice;
+import io.holdfast.proxy.testing.Subscribers;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,6 +22,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** {@code kill -9} of the proxy at random instants under full load, again and again; then everything is counted. */
 final class CrashRounds {
@@ -59,12 +60,12 @@ final class CrashRounds {
         arguments.addAll(List.of(flags));
         List<ResendingDevice> all = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
-        try (PersistentSubscriber subscriber = new PersistentSubscriber(broker.port());
+        try (Subscribers subscribers = new Subscribers(broker.port(), names());
                 HoldfastProcess proxy =
                         HoldfastProcess.of(arguments.toArray(new String[0])).start()) {
             for (int i = 0; i < devices; i++) {
                 ResendingDevice device =
-                        new ResendingDevice("dev" + i, port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i);
+                        new ResendingDevice(names().get(i), port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i);
                 Thread thread = new Thread(device, device.name());
                 all.add(device);
                 threads.add(thread);
@@ -80,15 +81,19 @@ final class CrashRounds {
                 thread.join(Duration.ofMinutes(1).toMillis());
                 assertEquals(false, thread.isAlive(), () -> thread.getName() + " does not get its acknowledgements");
             }
-            subscriber.awaitQuiet(() -> pending(adminPort) == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
-            report(all, subscriber);
+            subscribers.awaitQuiet(() -> pending(adminPort) == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
+            report(all, subscribers);
             assertEquals(0, proxy.sigterm(), "exit code");
         }
     }
 
-    private void report(List<ResendingDevice> all, PersistentSubscriber subscriber) {
+    private List<String> names() {
+        return IntStream.range(0, devices).mapToObj(i -> "dev" + i).toList();
+    }
+
+    private void report(List<ResendingDevice> all, Subscribers subscribers) {
         Delivery delivery = new Delivery();
-        all.forEach(device -> delivery.judge(device, subscriber));
+        all.forEach(device -> delivery.judge(device, subscribers));
         System.out.printf(
                 "crash rounds: seed %d, %d rounds, %d messages came, %d QoS 1 duplicates, %d connections, %d sessions lost%n",
                 seed,

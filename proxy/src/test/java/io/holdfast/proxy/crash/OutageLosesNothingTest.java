@@ -10,12 +10,13 @@ import io.holdfast.proxy.testing.HiveMqBroker;
 import io.holdfast.proxy.testing.HoldfastProcess;
 import io.holdfast.proxy.testing.MosquittoBroker;
 import io.holdfast.proxy.testing.Packets;
-import io.holdfast.proxy.testing.PersistentSubscriber;
 import io.holdfast.proxy.testing.ResendingDevice;
+import io.holdfast.proxy.testing.Subscribers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,13 +28,15 @@ import org.junit.jupiter.api.io.TempDir;
 class OutageLosesNothingTest {
     private static final int DEVICES = 20;
     private static final int MESSAGES = 500;
+    private static final List<String> NAMES =
+            IntStream.range(0, DEVICES).mapToObj(i -> "dev" + i).toList();
 
     @TempDir
     Path directory;
 
     @Test
     void inFrontOfMosquitto() throws Exception {
-        // With fewer in flight, Mosquitto 2.0 lets new messages pass by what it has queued for the subscriber.
+        // With fewer in flight, Mosquitto 2.0 lets new messages pass by what it has queued for the subscribers.
         String unlimited = "max_inflight_messages 0";
         try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"), unlimited)) {
             play(broker);
@@ -63,7 +66,7 @@ class OutageLosesNothingTest {
                 directory.resolve("data").toString());
         List<ResendingDevice> devices = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
-        try (PersistentSubscriber subscriber = new PersistentSubscriber(broker.port());
+        try (Subscribers subscribers = new Subscribers(broker.port(), NAMES);
                 HoldfastProcess proxy = prepared.start()) {
             for (int i = 0; i < DEVICES; i++) {
                 ResendingDevice device = new ResendingDevice(
@@ -92,14 +95,14 @@ class OutageLosesNothingTest {
                     "no device was disconnected by the outage");
             proxy.kill9();
             proxy.start();
-            long before = subscriber.count();
+            long before = subscribers.count();
             assertTrue(CrashRounds.pending(adminPort) > 0, "there is a backlog");
             broker.start();
-            subscriber.awaitQuiet(
+            subscribers.awaitQuiet(
                     () -> CrashRounds.pending(adminPort) == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
-            assertTrue(subscriber.count() > before, "the backlog came after the outage");
+            assertTrue(subscribers.count() > before, "the backlog came after the outage");
             Delivery delivery = new Delivery();
-            devices.forEach(device -> delivery.judge(device, subscriber));
+            devices.forEach(device -> delivery.judge(device, subscribers));
             assertEquals(List.of(), delivery.faults());
             assertEquals(2 * DEVICES * MESSAGES + delivery.duplicates(), delivery.messages());
             assertEquals(0, proxy.sigterm(), "exit code");

@@ -12,14 +12,10 @@ public final class Delivery {
     private long messages;
 
     /** Every message of the device has been acknowledged to it. */
-    public void judge(ResendingDevice device, PersistentSubscriber subscriber) {
+    public void judge(ResendingDevice device, Subscribers subscribers) {
         faults.addAll(device.faults());
-        judge(
-                device.name() + " QoS 1",
-                subscriber.received("d/" + device.name() + "/1"),
-                device.acknowledged(1),
-                false);
-        judge(device.name() + " QoS 2", subscriber.received("d/" + device.name() + "/2"), device.acknowledged(2), true);
+        judge(device.name() + " QoS 1", subscribers.received(device.name(), 1), device.acknowledged(1), false);
+        judge(device.name() + " QoS 2", subscribers.received(device.name(), 2), device.acknowledged(2), true);
     }
 
     private void judge(String what, List<Integer> received, int sent, boolean exactlyOnce) {

@@ -13,16 +13,18 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
 
 /**
- * Subscribes {@code d/#} at QoS 2 with a persistent session and keeps what {@link ResendingDevice}s sent, in order, per topic.
- * Comes back by itself when the broker does.
+ * Subscribes what one {@link ResendingDevice} sends, at QoS 2 with a persistent session, and keeps it in order, per topic. Comes
+ * back by itself when the broker does. One subscriber per device: a single one for all would fall behind by more messages than
+ * there are packet ids, which Mosquitto without a limit in flight gives out twice.
  */
-public final class PersistentSubscriber implements AutoCloseable {
+final class PersistentSubscriber implements AutoCloseable {
     private static final Duration TICK = Duration.ofMillis(200);
 
     private final int port;
+    private final String device;
     private final Map<String, List<Integer>> received = new HashMap<>();
     private final Set<Integer> open = new HashSet<>();
     private final Thread thread;
@@ -31,11 +33,12 @@ public final class PersistentSubscriber implements AutoCloseable {
     private volatile long count;
 
     /** Connects to a broker on this loopback port and returns once the subscription is granted. */
-    public PersistentSubscriber(int port) {
+    PersistentSubscriber(int port, String device) {
         this.port = port;
-        thread = new Thread(this::run, "subscriber");
+        this.device = device;
+        thread = new Thread(this::run, "subscriber-" + device);
         thread.start();
-        org.awaitility.Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> subscribed);
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> subscribed);
     }
 
     private void run() {
@@ -53,7 +56,7 @@ public final class PersistentSubscriber implements AutoCloseable {
     }
 
     private void converse(MqttSocket socket) throws IOException {
-        socket.send(new Packets.Connect(Packets.V311, "subscriber")
+        socket.send(new Packets.Connect(Packets.V311, "subscriber-" + device)
                 .cleanStart(false)
                 .keepAlive(0)
                 .bytes());
@@ -64,7 +67,7 @@ public final class PersistentSubscriber implements AutoCloseable {
         }
         if (!connack.sessionPresent()) {
             open.clear();
-            socket.send(Packets.subscribe(Packets.V311, 1, "d/#", 2));
+            socket.send(Packets.subscribe(Packets.V311, 1, "d/" + device + "/#", 2));
         }
         while (!closing) {
             Packet packet;
@@ -110,30 +113,12 @@ public final class PersistentSubscriber implements AutoCloseable {
     }
 
     /** Messages received, duplicates included. */
-    public long count() {
+    long count() {
         return count;
     }
 
-    /** Waits until nothing has come for {@code quiet}, while {@code complete} says that nothing more is due. */
-    public void awaitQuiet(BooleanSupplier complete, Duration quiet, Duration atMost) {
-        org.awaitility.Awaitility.await()
-                .atMost(atMost)
-                .pollInterval(quiet)
-                .until(new java.util.concurrent.Callable<>() {
-                    private long before = -1;
-
-                    @Override
-                    public Boolean call() {
-                        long now = count;
-                        boolean still = now == before && complete.getAsBoolean();
-                        before = now;
-                        return still;
-                    }
-                });
-    }
-
     /** Payloads of a topic in the order in which they came. */
-    public List<Integer> received(String topic) {
+    List<Integer> received(String topic) {
         synchronized (received) {
             return List.copyOf(received.getOrDefault(topic, List.of()));
         }
