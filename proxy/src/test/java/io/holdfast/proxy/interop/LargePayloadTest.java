@@ -120,6 +120,7 @@ class LargePayloadTest {
                     case Packet.PINGRESP -> pong = true;
                     case Packet.PUBACK -> acked = true;
                     case Packet.PUBLISH -> {
+                        device.send(Packets.ack(Packet.PUBACK, packet.packetId()));
                         if (big == null) {
                             big = packet;
                         } else {

@@ -143,15 +143,15 @@ class LinkBreaksWhileTheDeviceStaysTest {
     void withoutASessionTheSubscriptionsAreMadeAgain(int version) {
         try (LinkFixture fixture = new LinkFixture(directory);
                 RawMqttClient device = fixture.connect(version, false)) {
-            device.send(Packets.subscribe(version, 1, "a/#", 1));
-            device.send(Packets.subscribe(version, 2, "gone/#", 1));
-            device.send(Packets.subscribe(version, 3, "refused/#", 1));
             fixture.broker
                     .link()
                     .on(
                             Packet.SUBSCRIBE,
                             (connection, subscribe) ->
                                     subscribe.packetId() == 3 ? Packets.suback(version, Packet.SUBACK, 3, 0x80) : null);
+            device.send(Packets.subscribe(version, 1, "a/#", 1));
+            device.send(Packets.subscribe(version, 2, "gone/#", 1));
+            device.send(Packets.subscribe(version, 3, "refused/#", 1));
             device.expect(Packet.SUBACK, 1);
             device.expect(Packet.SUBACK, 2);
             device.expect(Packet.SUBACK, 3);
