@@ -380,7 +380,10 @@ public final class LaneUplink implements FrameListener {
             return;
         }
         boolean wasRunning = state == UplinkState.RUNNING;
-        connackDeadline.cancel(false);
+        if (connackDeadline != null) { // none was set if CONNECT could not be written
+            connackDeadline.cancel(false);
+            connackDeadline = null;
+        }
         if (keepAlive != null) {
             keepAlive.stop();
             keepAlive = null;
