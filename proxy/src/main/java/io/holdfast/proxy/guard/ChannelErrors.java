@@ -3,11 +3,12 @@ package io.holdfast.proxy.guard;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.timeout.TimeoutException;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The last handler of every pipeline: a broken socket is everyday and closes quietly; anything else is a fault of ours. */
+/** The last handler of every pipeline: a broken or idle socket is everyday and closes quietly; anything else is a fault of ours. */
 @Sharable
 public final class ChannelErrors extends ChannelInboundHandlerAdapter {
     /** The one instance; it has no state. */
@@ -19,7 +20,7 @@ public final class ChannelErrors extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof IOException || cause instanceof TimeoutException) {
             LOG.debug("{}: {}", ctx.channel(), cause.getMessage());
         } else {
             LOG.error("Closing {} after an error", ctx.channel(), cause);
