@@ -16,9 +16,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** P1 and QOS-13: no acknowledgement before its own lane has synced, and a lane that stalls or fails holds back only its own. */
+@Timeout(30) // an acknowledgement that comes too early can leave the test waiting
 class AckBeforeTheLaneHasSyncedTest {
     private static final int SLOTS = 64;
     private static final int BATCH_BYTES = 1 << 20;
