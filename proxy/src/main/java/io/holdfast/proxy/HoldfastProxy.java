@@ -8,6 +8,9 @@ import io.holdfast.proxy.admission.Route;
 import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
 import io.holdfast.proxy.connection.DeviceConnection;
+import io.holdfast.proxy.guard.AcceptGuard;
+import io.holdfast.proxy.guard.Descriptors;
+import io.holdfast.proxy.guard.UnconnectedSockets;
 import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.outbox.LaneFeed;
@@ -108,6 +111,8 @@ public final class HoldfastProxy implements AutoCloseable {
         uplinkLoops = transport.newGroup(Math.min(store.laneCount(), context.loops()), "uplink-loop");
         dialer = new LinkDialer(transport.channel(), context.upstream());
         startLanes();
+        UnconnectedSockets unconnected =
+                new UnconnectedSockets(context.guards().maxUnconnected());
         long memory = context.devices().ingressMemoryBudgetBytes();
         ProxyServices services = new ProxyServices(
                 context,
@@ -115,6 +120,7 @@ public final class HoldfastProxy implements AutoCloseable {
                 store,
                 budget(memory),
                 budget(memory / HOLD_PART),
+                unconnected,
                 registry,
                 dialer,
                 counters,
@@ -126,8 +132,9 @@ public final class HoldfastProxy implements AutoCloseable {
                     writers.stream().map(writer -> writer.feedFor(loop)).toArray(LaneFeed[]::new);
             loops.put(loop, new LoopContext(loop, feeds));
         }
+        AcceptGuard guard = new AcceptGuard(context.guards(), maxConnections(), unconnected, counters, clock);
         for (Endpoint endpoint : context.listeners()) {
-            listeners.add(Listener.open(endpoint, transport, frontLoop, deviceLoops, services, loops::get));
+            listeners.add(Listener.open(endpoint, transport, frontLoop, deviceLoops, guard, services, loops::get));
         }
         startThreads(routes.anyOutbox());
         ProxyReport report = new ProxyReport(services, writers, uplinks, listeners);
@@ -206,6 +213,23 @@ public final class HoldfastProxy implements AutoCloseable {
                 .epochClock(wallClock)
                 .nanoClock(clock)
                 .errorHandler(error -> LOG.error("outbox: {}", error.getMessage(), error));
+    }
+
+    /** A device that is let in has a descriptor for its session link too. */
+    private int maxConnections() {
+        Descriptors descriptors = Descriptors.now();
+        int room = descriptors.roomForDevices();
+        int configured = context.guards().maxConnections();
+        if (configured > room) {
+            LOG.warn(
+                    "--max-connections {} needs up to {} file descriptors, but {}: there is room for {} devices. Raise"
+                            + " ulimit -n or lower --max-connections",
+                    configured,
+                    descriptors.neededFor(configured),
+                    descriptors,
+                    room);
+        }
+        return configured > 0 ? configured : room;
     }
 
     /** Max bytes and reserve; what is not set follows from the file system. */

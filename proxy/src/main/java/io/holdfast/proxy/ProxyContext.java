@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param admin     where the admin HTTP server listens; empty for off
  * @param routes    first match wins
  * @param devices   what devices may do
+ * @param guards    what keeps devices from harming each other
  * @param outbox    the durable store
  * @param uplink    the connection that delivers from it
  * @param loops     device event loops
@@ -24,6 +25,7 @@ public record ProxyContext(
         Optional<Endpoint> admin,
         List<Route> routes,
         Devices devices,
+        Guards guards,
         Outbox outbox,
         Uplink uplink,
         int loops) {
@@ -55,6 +57,24 @@ public record ProxyContext(
             long ingressMemoryBudgetBytes,
             long holdTimeoutMs,
             long maxSessionExpiryMs) {}
+
+    /**
+     * What keeps devices from harming each other. In a rate or a count 0 is "no limit".
+     *
+     * @param maxConnections           of devices at once; 0: what the file descriptors allow
+     * @param maxConnectionsPerAddress of one address at once
+     * @param acceptRate               sockets per second, with a burst of one second
+     * @param maxUnconnected           sockets without a CONNECT at once, at least 1; above it the oldest is closed
+     * @param maxPublishRate           PUBLISHes of one device per second, with a burst of one second
+     * @param rejectCapViolations      whether a v5 PUBLISH of QoS 1 or 2 over a cap is refused, not acknowledged and dropped
+     */
+    public record Guards(
+            int maxConnections,
+            int maxConnectionsPerAddress,
+            int acceptRate,
+            int maxUnconnected,
+            int maxPublishRate,
+            boolean rejectCapViolations) {}
 
     /**
      * The durable store.

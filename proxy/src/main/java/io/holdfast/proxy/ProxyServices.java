@@ -3,6 +3,7 @@ package io.holdfast.proxy;
 import io.holdfast.proxy.admission.IngressBudget;
 import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
+import io.holdfast.proxy.guard.UnconnectedSockets;
 import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.store.OutboxStore;
@@ -17,6 +18,7 @@ import org.agrona.concurrent.NanoClock;
  * @param store     the outbox
  * @param budget    bytes unsettled in the outbox stages
  * @param holdBudget bytes that wait for the broker on session links; apart, so that they never starve the outbox
+ * @param unconnected sockets that have not sent CONNECT
  * @param registry  which connection has which client id
  * @param dialer    makes session links
  * @param counters  what is counted
@@ -29,6 +31,7 @@ public record ProxyServices(
         OutboxStore store,
         IngressBudget budget,
         IngressBudget holdBudget,
+        UnconnectedSockets unconnected,
         ClientRegistry registry,
         LinkDialer dialer,
         Counters counters,

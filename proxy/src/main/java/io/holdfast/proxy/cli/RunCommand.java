@@ -22,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -38,7 +39,6 @@ import picocli.CommandLine.Spec;
         })
 final class RunCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(RunCommand.class);
-    private static final int MAX_METADATA = 128 * 1024;
     private static final int TOPIC_ALIAS_MAXIMUM = 64;
     private static final int MAX_WINDOW = 32_767;
     private static final int MAX_PACKET = 268_435_460;
@@ -135,6 +135,9 @@ final class RunCommand implements Callable<Integer> {
             description =
                     "User Properties of a PUBLISH; more is acknowledged, dropped and counted. Default: ${DEFAULT-VALUE}.")
     private int maxUserProperties;
+
+    @Mixin
+    private GuardOptions guards = new GuardOptions();
 
     @Option(
             names = "--segment-bytes",
@@ -332,13 +335,14 @@ final class RunCommand implements Callable<Integer> {
                         TOPIC_ALIAS_MAXIMUM,
                         (int) maxPacketSize.bytes(),
                         (int) maxPayload.bytes(),
-                        MAX_METADATA,
+                        guards.maxMetadata(),
                         maxUserProperties,
                         oneOf("--qos0", qos0, "forward", "store") == 1,
                         connectDeadline.ms(),
                         ingressMemoryBudget.bytes(),
                         holdTimeout.ms(),
                         maxSessionExpiry.ms()),
+                guards.settings(),
                 new ProxyContext.Outbox(
                         dataDirectory,
                         oneOf("--durability", durability, "fsync", "page-cache") == 0
@@ -364,11 +368,11 @@ final class RunCommand implements Callable<Integer> {
     private void checkRecordFits() {
         long largestName = Math.min(maxPacketSize.bytes(), 65_535);
         long largestStored =
-                Math.min(maxPacketSize.bytes(), maxPayload.bytes() + MAX_METADATA) + 2 * largestName + RECORD_HEADER;
+                Math.min(maxPacketSize.bytes(), maxPayload.bytes() + guards.maxMetadata()) + 2 * largestName + RECORD_HEADER;
         long largestRecord = segmentBytes.bytes() / 4;
         if (largestStored > largestRecord) {
             throw badUsage("--segment-bytes " + segmentBytes.bytes() + " takes records up to " + largestRecord
-                    + " bytes, but --max-packet-size and --max-payload allow records of " + largestStored
+                    + " bytes, but --max-packet-size, --max-payload and --max-metadata allow records of " + largestStored
                     + " bytes: raise --segment-bytes or lower them");
         }
     }

@@ -155,6 +155,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
 
     private void onConnect(ByteBuf buf, int offset, int bodyOffset, int end) {
         connectDeadline.cancel(false);
+        services.unconnected().remove(ctx.channel());
         connect = ConnectPacket.parse(buf, offset, bodyOffset, end);
         version = connect.version();
         clientId = connect.clientId();

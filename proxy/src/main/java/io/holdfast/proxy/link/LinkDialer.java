@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.NetUtil;
@@ -44,7 +45,7 @@ public final class LinkDialer implements AutoCloseable {
 
     /** Connects; {@code handler} is put into the channel's pipeline. The future is completed on {@code eventLoop}. */
     public ChannelFuture dial(EventLoop eventLoop, ChannelHandler handler, WriteBufferWaterMark waterMark) {
-        return new Bootstrap()
+        ChannelFuture dialled = new Bootstrap()
                 .group(eventLoop)
                 .channel(channelClass)
                 .resolver(resolver)
@@ -59,6 +60,11 @@ public final class LinkDialer implements AutoCloseable {
                     }
                 })
                 .connect(address());
+        if (dialled.isDone() && !dialled.isSuccess()) {
+            // Not even a socket could be had (no descriptors): that future is completed on a thread of Netty's own.
+            return new DefaultChannelPromise(dialled.channel(), eventLoop).setFailure(dialled.cause());
+        }
+        return dialled;
     }
 
     /** An address that is written as a number needs no look-up, and so does not wait behind one. */

@@ -11,6 +11,16 @@ public enum Meter {
     CLOSED_BROKER("holdfast.connections.closed", "broker", "Closed: the broker ended the session or its link broke."),
     CLOSED_REFUSED_311("holdfast.connections.closed", "refused_311", "Closed: a 3.x device cannot be told no."),
 
+    SHED_CONNECTIONS("holdfast.connections.shed", "max_connections", "Refused at accept: over --max-connections."),
+    SHED_ADDRESS(
+            "holdfast.connections.shed", "per_address", "Refused at accept: over --max-connections-per-address."),
+    SHED_ACCEPT_RATE("holdfast.connections.shed", "accept_rate", "Refused at accept: over --accept-rate."),
+    SHED_UNCONNECTED(
+            "holdfast.connections.shed",
+            "unconnected",
+            "Closed to make room: the socket that had waited longest without a CONNECT."),
+    ACCEPT_FAILED("holdfast.accept.failed", "", "Times accepting failed, most likely for want of file descriptors."),
+
     PUBLISH_OUTBOX("holdfast.publish.received", "outbox", "PUBLISHes that took an outbox route."),
     PUBLISH_HOLD("holdfast.publish.received", "hold", "PUBLISHes that took a hold route."),
     PUBLISH_QOS0("holdfast.publish.received", "qos0", "PUBLISHes of QoS 0 on any route."),

@@ -4,6 +4,7 @@ import io.holdfast.proxy.Endpoint;
 import io.holdfast.proxy.ProxyServices;
 import io.holdfast.proxy.Transport;
 import io.holdfast.proxy.admission.LoopContext;
+import io.holdfast.proxy.guard.AcceptGuard;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -38,6 +39,7 @@ public final class Listener {
             Transport transport,
             EventLoopGroup accepting,
             EventLoopGroup devices,
+            AcceptGuard guard,
             ProxyServices services,
             Function<EventLoop, LoopContext> loops)
             throws IOException {
@@ -46,6 +48,7 @@ public final class Listener {
                 .channel(transport.serverChannel())
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
+                .handler(guard)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)

@@ -42,6 +42,18 @@ public final class RawMqttClient implements AutoCloseable {
         }
     }
 
+    /** Opens a connection from this local address, for example one of 127/8. */
+    public static RawMqttClient openFrom(final String localAddress, final int port) {
+        try {
+            final Socket socket = new Socket();
+            socket.bind(new InetSocketAddress(localAddress, 0));
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), (int) PATIENCE.toMillis());
+            return new RawMqttClient(new MqttSocket(socket));
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Opens a connection, sends CONNECT and expects a CONNACK that accepts. */
     public static RawMqttClient connect(
             final int port, final int version, final String clientId, final boolean cleanStart) {
