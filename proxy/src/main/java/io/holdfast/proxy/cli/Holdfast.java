@@ -1,7 +1,9 @@
 package io.holdfast.proxy.cli;
 
 import io.holdfast.proxy.ProxyContext;
-import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -16,6 +18,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Holdfast.Version.class,
         description = "An MQTT edge proxy that never acknowledges what it could still lose.",
+        footer = {
+            "",
+            "Every flag may come from the environment: --data-dir as HOLDFAST_DATA_DIR. The command line wins.",
+            "@FILE stands for the arguments in that file."
+        },
         subcommands = {RunCommand.class, OutboxCommand.class},
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
@@ -26,41 +33,68 @@ public final class Holdfast implements Runnable {
 
     /** Runs the program and exits with its code. */
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(execute(commandLine(), System.getenv(), arguments));
     }
 
-    /** The whole command line, for main, for tests and for the reference page. */
-    public static CommandLine commandLine() {
-        return configure(new CommandLine(new Holdfast()))
-                .setParameterExceptionHandler(Holdfast::onBadUsage)
+    /** The flags of all commands, for the reference page and for {@link #execute}. */
+    static CommandLine commandLine() {
+        return new CommandLine(new Holdfast())
+                .setExpandAtFiles(false)
+                .registerConverter(ByteSize.class, ByteSize::parse)
+                .registerConverter(TimeSpan.class, TimeSpan::parse)
                 .setExecutionExceptionHandler(Holdfast::onFailure);
     }
 
-    private static CommandLine configure(CommandLine commandLine) {
-        return commandLine
-                .registerConverter(ByteSize.class, ByteSize::parse)
-                .registerConverter(TimeSpan.class, TimeSpan::parse);
+    /**
+     * Runs a command.
+     *
+     * @param variables the environment
+     * @param arguments the command line, with {@code @FILE} where one is meant
+     * @return the exit code
+     */
+    static int execute(CommandLine commandLine, Map<String, String> variables, String... arguments) {
+        Environment environment = new Environment(variables);
+        commandLine.setParameterExceptionHandler((e, all) -> onBadUsage(e, environment));
+        try {
+            List<String> expanded = expandFiles(commandLine, arguments);
+            return commandLine.execute(Arguments.merge(commandLine.getCommandSpec(), expanded, environment));
+        } catch (ParameterException e) {
+            return onBadUsage(e, environment);
+        }
+    }
+
+    private static List<String> expandFiles(CommandLine commandLine, String... arguments) {
+        try {
+            return ArgumentFile.expand(arguments);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(commandLine, e.getMessage(), e);
+        }
     }
 
     /**
-     * What {@code holdfast run} would run with these arguments.
+     * What {@code holdfast run} would run with these arguments and an empty environment.
      *
      * @throws ParameterException for what the command would answer with exit code 2
      */
     public static ProxyContext contextOf(String... runArguments) {
-        RunCommand command = new RunCommand();
-        configure(new CommandLine(command)).parseArgs(runArguments);
-        return command.context();
+        List<String> arguments = new ArrayList<>(List.of("run"));
+        arguments.addAll(List.of(runArguments));
+        return contextOf(Map.of(), arguments.toArray(new String[0]));
     }
 
-    private static int onBadUsage(ParameterException e, String[] arguments) {
-        PrintWriter err = e.getCommandLine().getErr();
-        err.println("holdfast: " + e.getMessage());
-        if (!CommandLine.UnmatchedArgumentException.printSuggestions(e, err)) {
-            err.println("Try 'holdfast "
-                    + (e.getCommandLine().getParent() == null
-                            ? ""
-                            : e.getCommandLine().getCommandName() + " ") + "--help'.");
+    static ProxyContext contextOf(Map<String, String> variables, String... arguments) {
+        CommandLine commandLine = commandLine();
+        String[] merged = Arguments.merge(
+                commandLine.getCommandSpec(), expandFiles(commandLine, arguments), new Environment(variables));
+        CommandSpec run = commandLine.parseArgs(merged).subcommand().commandSpec();
+        return ((RunCommand) run.userObject()).context();
+    }
+
+    private static int onBadUsage(ParameterException e, Environment environment) {
+        CommandLine command = e.getCommandLine();
+        command.getErr().println("holdfast: " + e.getMessage() + environment.originOfFlagsIn(e.getMessage()));
+        if (!e.getMessage().endsWith("?")) {
+            command.getErr().println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         }
         return CommandLine.ExitCode.USAGE;
     }

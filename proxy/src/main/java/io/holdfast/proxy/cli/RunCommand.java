@@ -36,6 +36,12 @@ import picocli.CommandLine.Spec;
         description = {
             "Runs the proxy. Sizes take KiB, MiB, GiB; durations take ms, s, m, h, d.",
             "It ends on SIGTERM: devices are told, what is unsettled stays unacknowledged, the outbox is synced."
+        },
+        footer = {
+            "",
+            "Every flag may come from the environment: --max-packet-size as HOLDFAST_MAX_PACKET_SIZE; a repeatable one as a"
+                    + " line of arguments: HOLDFAST_ROUTE=\"'outbox telemetry/#' 'hold #'\". The command line wins.",
+            "@FILE stands for the arguments in that file; there, # at the start of a word begins a comment."
         })
 final class RunCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(RunCommand.class);
@@ -414,11 +420,13 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private int oneOf(String flag, String value, String first, String second) {
-        if (!value.equals(first) && !value.equals(second)) {
-            throw badUsage(flag + " is '" + first + "' or '" + second + "', not '" + value + "'");
+    private int oneOf(String flag, String value, String... right) {
+        List<String> words = List.of(right);
+        if (!words.contains(value)) {
+            throw badUsage(flag + " is '" + value + "', but has to be '" + String.join("' or '", words) + "'"
+                    + Nearest.hint(value, words, ""));
         }
-        return value.equals(first) ? 0 : 1;
+        return words.indexOf(value);
     }
 
     private ParameterException badUsage(String message) {

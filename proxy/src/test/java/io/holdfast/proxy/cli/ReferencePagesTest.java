@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.holdfast.proxy.metrics.Meter;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -21,15 +23,15 @@ class ReferencePagesTest {
 
     @Test
     void configuration() throws IOException {
-        StringBuilder page = new StringBuilder();
-        page.append("# Configuration\n\n");
-        page.append("Generated from the flags by `make docs`; `holdfast COMMAND --help` says the same.\n\n");
-        page.append("Sizes take `KiB`, `MiB`, `GiB`; durations take `ms`, `s`, `m`, `h`, `d`. ");
-        page.append("Exit codes: 0 ok, 1 failed, 2 bad usage.\n");
-        page.append("The environment variable `HOLDFAST_LOG_LEVEL` (default `INFO`) sets the log level, ");
-        page.append("`HOLDFAST_JAVA_OPTS` passes flags to the JVM, `JAVA_HOME` chooses it.\n");
+        StringBuilder page = new StringBuilder(head());
         append(page, Holdfast.commandLine(), "holdfast");
         check("CONFIGURATION.md", page.toString());
+    }
+
+    private static String head() throws IOException {
+        try (InputStream in = ReferencePagesTest.class.getResourceAsStream("configuration.md")) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     private static void append(StringBuilder page, CommandLine command, String name) {
@@ -41,9 +43,11 @@ class ReferencePagesTest {
         for (String line : command.getCommandSpec().usageMessage().description()) {
             page.append(line).append('\n');
         }
-        page.append("\n| flag | value | what it does |\n|---|---|---|\n");
+        page.append("\n| flag | variable | value | what it does |\n|---|---|---|---|\n");
         for (OptionSpec option : command.getCommandSpec().options()) {
             page.append("| `").append(String.join("`, `", option.names())).append("` | ");
+            String variable = Environment.variableOf(option);
+            page.append(variable == null ? "" : "`" + variable + "`").append(" | ");
             page.append(option.arity().max() == 0 ? "" : cell("`" + option.paramLabel() + "`"))
                     .append(" | ");
             page.append(option.required() ? "Required. " : "");

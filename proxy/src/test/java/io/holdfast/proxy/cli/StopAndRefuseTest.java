@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -138,7 +139,8 @@ class StopAndRefuseTest {
         }
         arguments.addAll(List.of("--data-dir", directory.resolve("data").toString(), flag, value));
         StringWriter out = new StringWriter();
-        int exit = Holdfast.commandLine().setErr(new PrintWriter(out, true)).execute(arguments.toArray(new String[0]));
+        int exit = Holdfast.execute(
+                Holdfast.commandLine().setErr(new PrintWriter(out, true)), Map.of(), arguments.toArray(new String[0]));
         assertEquals(2, exit, out::toString);
         assertTrue(out.toString().contains(flag), out::toString);
     }
