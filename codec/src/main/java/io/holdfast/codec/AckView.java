@@ -7,12 +7,18 @@ import io.netty.buffer.ByteBuf;
  * and allocates nothing. Offsets are absolute in the buffer. Not thread-safe: one per event loop.
  */
 public final class AckView {
+    private final Direction direction;
     private final PropertyCursor cursor = new PropertyCursor();
 
     private int packetId;
     private int reasonCode;
     private int propertiesOffset;
     private int propertiesLength;
+
+    /** @param direction 0x10 "no matching subscribers" may only come from a server. */
+    public AckView(Direction direction) {
+        this.direction = direction;
+    }
 
     /**
      * Checks a whole packet and points this view at it. A v5 packet may end behind the Packet Identifier or behind the
@@ -39,11 +45,7 @@ public final class AckView {
         propertiesLength = 0;
         if (length > 2) {
             reasonCode = buf.getUnsignedByte(bodyOffset + 2);
-            if (!isReasonCodeOf(type, reasonCode)) {
-                throw MqttProtocolException.protocolError(
-                        reasonStatement(type),
-                        PacketType.name(type) + " with Reason Code 0x" + Integer.toHexString(reasonCode));
-            }
+            ReasonCodeRules.check(type, direction, reasonCode);
         }
         if (length > 3) {
             readProperties(buf, bodyOffset + 3, end, type);
@@ -88,32 +90,5 @@ public final class AckView {
     /** Bytes of all properties; 0 for none. */
     public int propertiesLength() {
         return propertiesLength;
-    }
-
-    private static boolean isReasonCodeOf(int type, int code) {
-        if (type == PacketType.PUBREL || type == PacketType.PUBCOMP) {
-            return code == ReasonCode.SUCCESS || code == ReasonCode.PACKET_IDENTIFIER_NOT_FOUND;
-        }
-        return switch (code) {
-            case ReasonCode.SUCCESS,
-                    ReasonCode.NO_MATCHING_SUBSCRIBERS,
-                    ReasonCode.UNSPECIFIED_ERROR,
-                    ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
-                    ReasonCode.NOT_AUTHORIZED,
-                    ReasonCode.TOPIC_NAME_INVALID,
-                    ReasonCode.PACKET_IDENTIFIER_IN_USE,
-                    ReasonCode.QUOTA_EXCEEDED,
-                    ReasonCode.PAYLOAD_FORMAT_INVALID -> true;
-            default -> false;
-        };
-    }
-
-    private static String reasonStatement(int type) {
-        return switch (type) {
-            case PacketType.PUBACK -> "MQTT-3.4.2-1";
-            case PacketType.PUBREC -> "MQTT-3.5.2-1";
-            case PacketType.PUBREL -> "MQTT-3.6.2-1";
-            default -> "MQTT-3.7.2-1";
-        };
     }
 }

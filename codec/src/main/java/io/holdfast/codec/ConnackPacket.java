@@ -41,8 +41,10 @@ public final class ConnackPacket {
             throw reader.malformed("MQTT-3.2.2-1", "reserved Connect Acknowledge Flags set");
         }
         code = reader.readByte("Connect Reason Code");
-        if (version.isV5() ? code != 0 && !ReasonCode.isFailure(code) : code > ConnectReturnCode.NOT_AUTHORIZED) {
-            throw reader.protocolError("", "the reserved code 0x" + Integer.toHexString(code));
+        if (version.isV5()) {
+            ReasonCodeRules.check(PacketType.CONNACK, Direction.FROM_SERVER, code);
+        } else if (code > ConnectReturnCode.NOT_AUTHORIZED) {
+            throw reader.protocolError("", "the reserved return code 0x" + Integer.toHexString(code));
         }
         sessionPresent = flags == 1 && version != MqttVersion.MQTT_3_1;
         if (sessionPresent && code != 0) {
@@ -168,44 +170,77 @@ public final class ConnackPacket {
     /**
      * Writes the packet for the device: the same properties in the same order and bytes, except those that {@code limits}
      * names, which are set in place, or added behind the others where the default would not say it. A failure, or an
-     * older version's packet, is written as it came.
+     * older version's packet, is written as it came. What makes it too large for the device is left out first: Reason
+     * String and User Properties ([MQTT-3.2.2-19], [MQTT-3.2.2-20]).
+     *
+     * @param deviceMaximumPacketSize bytes of a whole packet that the device takes; 0 for no limit.
+     * @return false if the device cannot take even the rest: then nothing is written [MQTT-3.1.2-24].
      */
-    public void writeTo(ByteBuf out, ConnackLimits limits) {
-        if (!version.isV5() || code != 0) {
+    public boolean writeTo(ByteBuf out, ConnackLimits limits, long deviceMaximumPacketSize) {
+        if (!version.isV5()) {
             out.writeByte(PacketType.CONNACK << 4);
-            VariableByteInteger.write(out, body.length);
+            out.writeByte(body.length);
             out.writeBytes(body);
-            return;
+            return true;
         }
         // At most four added properties: 3 + 3 + 5 + 2 bytes.
         ByteBuf properties = Unpooled.buffer(body.length + 13);
-        writeProperties(properties, limits);
+        writeProperties(properties, limits, true);
+        if (isTooLarge(properties, deviceMaximumPacketSize)) {
+            properties.clear();
+            writeProperties(properties, limits, false);
+            if (isTooLarge(properties, deviceMaximumPacketSize)) {
+                return false;
+            }
+        }
         int propertiesLength = properties.readableBytes();
         out.writeByte(PacketType.CONNACK << 4);
         VariableByteInteger.write(out, FIXED_FIELDS + VariableByteInteger.size(propertiesLength) + propertiesLength);
         out.writeBytes(body, 0, FIXED_FIELDS);
         VariableByteInteger.write(out, propertiesLength);
         out.writeBytes(properties);
+        return true;
     }
 
-    private void writeProperties(ByteBuf out, ConnackLimits limits) {
-        long packetSize = Math.min(maximumPacketSize, limits.maximumPacketSize());
-        int qos = Math.min(maximumQos, limits.maximumQos());
+    private static boolean isTooLarge(ByteBuf properties, long maximumPacketSize) {
+        int length = properties.readableBytes();
+        int remainingLength = FIXED_FIELDS + VariableByteInteger.size(length) + length;
+        return maximumPacketSize > 0 && 1 + VariableByteInteger.size(remainingLength) + remainingLength > maximumPacketSize;
+    }
+
+    private void writeProperties(ByteBuf out, ConnackLimits limits, boolean withText) {
         ByteBuf old = Unpooled.wrappedBuffer(body);
         PropertyCursor property =
                 new PropertyCursor().wrapUncheckedText(old, propertiesOffset, body.length - propertiesOffset);
         long seen = 0;
         while (property.next()) {
             int id = property.identifier();
+            boolean text = id == PropertyId.REASON_STRING || id == PropertyId.USER_PROPERTY;
+            if ((withText || !text) && (code != 0 || !writeLimit(out, id, limits))) {
+                out.writeBytes(body, property.offset(), property.end() - property.offset());
+            }
             seen |= 1L << id;
-            switch (id) {
-                case PropertyId.RECEIVE_MAXIMUM -> writeTwoBytes(out, id, limits.receiveMaximum());
-                case PropertyId.TOPIC_ALIAS_MAXIMUM -> writeTwoBytes(out, id, limits.topicAliasMaximum());
-                case PropertyId.MAXIMUM_PACKET_SIZE -> writeFourBytes(out, id, packetSize);
-                case PropertyId.MAXIMUM_QOS -> writeByte(out, id, qos);
-                default -> out.writeBytes(body, property.offset(), property.end() - property.offset());
+        }
+        if (code == 0) {
+            addLimits(out, limits, seen);
+        }
+    }
+
+    /** Writes the property if it is one of the limits. */
+    private boolean writeLimit(ByteBuf out, int id, ConnackLimits limits) {
+        switch (id) {
+            case PropertyId.RECEIVE_MAXIMUM -> writeTwoBytes(out, id, limits.receiveMaximum());
+            case PropertyId.TOPIC_ALIAS_MAXIMUM -> writeTwoBytes(out, id, limits.topicAliasMaximum());
+            case PropertyId.MAXIMUM_PACKET_SIZE -> writeFourBytes(out, id, packetSize(limits));
+            case PropertyId.MAXIMUM_QOS -> writeByte(out, id, qos(limits));
+            default -> {
+                return false;
             }
         }
+        return true;
+    }
+
+    private void addLimits(ByteBuf out, ConnackLimits limits, long seen) {
         if (!PropertyRules.has(seen, PropertyId.RECEIVE_MAXIMUM)
                 && limits.receiveMaximum() < ConnectPacket.DEFAULT_RECEIVE_MAXIMUM) {
             writeTwoBytes(out, PropertyId.RECEIVE_MAXIMUM, limits.receiveMaximum());
@@ -213,12 +248,20 @@ public final class ConnackPacket {
         if (!PropertyRules.has(seen, PropertyId.TOPIC_ALIAS_MAXIMUM) && limits.topicAliasMaximum() > 0) {
             writeTwoBytes(out, PropertyId.TOPIC_ALIAS_MAXIMUM, limits.topicAliasMaximum());
         }
-        if (!PropertyRules.has(seen, PropertyId.MAXIMUM_PACKET_SIZE) && packetSize < NO_MAXIMUM_PACKET_SIZE) {
-            writeFourBytes(out, PropertyId.MAXIMUM_PACKET_SIZE, packetSize);
+        if (!PropertyRules.has(seen, PropertyId.MAXIMUM_PACKET_SIZE) && packetSize(limits) < NO_MAXIMUM_PACKET_SIZE) {
+            writeFourBytes(out, PropertyId.MAXIMUM_PACKET_SIZE, packetSize(limits));
         }
-        if (!PropertyRules.has(seen, PropertyId.MAXIMUM_QOS) && qos < 2) {
-            writeByte(out, PropertyId.MAXIMUM_QOS, qos);
+        if (!PropertyRules.has(seen, PropertyId.MAXIMUM_QOS) && qos(limits) < 2) {
+            writeByte(out, PropertyId.MAXIMUM_QOS, qos(limits));
         }
+    }
+
+    private long packetSize(ConnackLimits limits) {
+        return Math.min(maximumPacketSize, limits.maximumPacketSize());
+    }
+
+    private int qos(ConnackLimits limits) {
+        return Math.min(maximumQos, limits.maximumQos());
     }
 
     private static void writeByte(ByteBuf out, int id, int value) {

@@ -39,7 +39,7 @@ public final class ConnectPacket {
     private int topicAliasMaximum;
     private long maximumPacketSize;
     private boolean requestProblemInformation = true;
-    private boolean hasAuthenticationMethod;
+    private String authenticationMethod;
 
     private ConnectPacket(ByteBuf buf, int offset, int bodyOffset, int end) {
         BodyReader body = new BodyReader(buf, bodyOffset, end, PacketType.CONNECT, null);
@@ -49,7 +49,7 @@ public final class ConnectPacket {
         flags = body.readByte("Connect Flags");
         checkFlags(body);
         keepAliveSeconds = body.readShort("Keep Alive");
-        readProperties(body.readProperties(), body);
+        readProperties(body.readProperties(), body, buf);
         clientIdOffset = body.index() - offset;
         clientId = body.readString("Client Identifier");
         if (hasWill()) {
@@ -112,7 +112,7 @@ public final class ConnectPacket {
         }
     }
 
-    private void readProperties(PropertyCursor property, BodyReader body) {
+    private void readProperties(PropertyCursor property, BodyReader body, ByteBuf buf) {
         sessionExpiryInterval = version.isV5() ? 0 : -1;
         long seen = 0;
         while (property.next()) {
@@ -124,11 +124,13 @@ public final class ConnectPacket {
                 case PropertyId.TOPIC_ALIAS_MAXIMUM -> topicAliasMaximum = (int) value;
                 case PropertyId.MAXIMUM_PACKET_SIZE -> maximumPacketSize = value;
                 case PropertyId.REQUEST_PROBLEM_INFORMATION -> requestProblemInformation = value == 1;
-                case PropertyId.AUTHENTICATION_METHOD -> hasAuthenticationMethod = true;
+                case PropertyId.AUTHENTICATION_METHOD ->
+                    authenticationMethod =
+                            buf.toString(property.stringOffset(), property.stringLength(), StandardCharsets.UTF_8);
                 default -> {}
             }
         }
-        if (PropertyRules.has(seen, PropertyId.AUTHENTICATION_DATA) && !hasAuthenticationMethod) {
+        if (PropertyRules.has(seen, PropertyId.AUTHENTICATION_DATA) && authenticationMethod == null) {
             throw body.protocolError("", "Authentication Data, but no Authentication Method");
         }
     }
@@ -222,8 +224,9 @@ public final class ConnectPacket {
         return requestProblemInformation;
     }
 
-    public boolean hasAuthenticationMethod() {
-        return hasAuthenticationMethod;
+    /** Null for none. */
+    public String authenticationMethod() {
+        return authenticationMethod;
     }
 
     /** Writes the packet as it came, with Clean Start (Clean Session) as told. */

@@ -19,7 +19,7 @@ public final class ControlPackets {
      * @throws MqttProtocolException for whatever breaks the protocol.
      * @throws IllegalArgumentException for a type that it does not check.
      */
-    public static void check(ByteBuf buf, int offset, int bodyOffset, int end, int type, MqttVersion version) {
+    public static void check(ByteBuf buf, int offset, int bodyOffset, int end, int type, MqttVersion version, Direction from) {
         switch (type) {
             case PacketType.CONNECT -> ConnectPacket.parse(buf, offset, bodyOffset, end);
             case PacketType.CONNACK -> ConnackPacket.parse(buf, bodyOffset, end, version);
@@ -29,26 +29,9 @@ public final class ControlPackets {
             case PacketType.UNSUBACK -> SubackPacket.parseUnsuback(buf, bodyOffset, end, version);
             case PacketType.PINGREQ, PacketType.PINGRESP ->
                 new BodyReader(buf, bodyOffset, end, type, version).requireEnd();
-            case PacketType.DISCONNECT -> DisconnectPacket.parse(buf, bodyOffset, end, version);
-            case PacketType.AUTH -> checkAuth(new BodyReader(buf, bodyOffset, end, type, version));
+            case PacketType.DISCONNECT -> DisconnectPacket.parse(buf, bodyOffset, end, version, from);
+            case PacketType.AUTH -> AuthPacket.parse(buf, bodyOffset, end, from);
             default -> throw new IllegalArgumentException("not checked here: packet type " + type);
         }
-    }
-
-    /** An AUTH may be empty, which means success (v5 §3.15.2.1). */
-    private static void checkAuth(BodyReader body) {
-        if (!body.hasMore()) {
-            return;
-        }
-        int reasonCode = body.readByte("Authenticate Reason Code");
-        if (reasonCode != ReasonCode.SUCCESS
-                && reasonCode != ReasonCode.CONTINUE_AUTHENTICATION
-                && reasonCode != ReasonCode.RE_AUTHENTICATE) {
-            throw body.protocolError("MQTT-3.15.2-1", "Reason Code 0x" + Integer.toHexString(reasonCode));
-        }
-        if (body.hasMore()) {
-            body.checkProperties();
-        }
-        body.requireEnd();
     }
 }

@@ -21,16 +21,14 @@ public record DisconnectPacket(
      * @param bodyOffset behind the fixed header; {@code end} exclusive.
      * @throws MqttProtocolException for whatever breaks the protocol.
      */
-    public static DisconnectPacket parse(ByteBuf buf, int bodyOffset, int end, MqttVersion version) {
+    public static DisconnectPacket parse(ByteBuf buf, int bodyOffset, int end, MqttVersion version, Direction from) {
         BodyReader body = new BodyReader(buf, bodyOffset, end, PacketType.DISCONNECT, version);
         if (!version.isV5() || !body.hasMore()) {
             body.requireEnd();
             return NORMAL;
         }
         int reasonCode = body.readByte("Reason Code");
-        if (!isAllowed(reasonCode)) {
-            throw body.protocolError("MQTT-3.14.2-1", "Reason Code 0x" + Integer.toHexString(reasonCode));
-        }
+        ReasonCodeRules.check(PacketType.DISCONNECT, from, reasonCode);
         long sessionExpiryInterval = -1;
         String reasonString = null;
         String serverReference = null;
@@ -48,6 +46,9 @@ public record DisconnectPacket(
             }
             body.requireEnd();
         }
+        if (from == Direction.FROM_SERVER && sessionExpiryInterval >= 0) {
+            throw body.protocolError("MQTT-3.14.2-2", "a Session Expiry Interval from a server");
+        }
         return new DisconnectPacket(reasonCode, sessionExpiryInterval, reasonString, serverReference);
     }
 
@@ -55,24 +56,8 @@ public record DisconnectPacket(
         return buf.toString(property.stringOffset(), property.stringLength(), StandardCharsets.UTF_8);
     }
 
-    private static boolean isAllowed(int code) {
-        return switch (code) {
-            case ReasonCode.SUCCESS,
-                    ReasonCode.DISCONNECT_WITH_WILL,
-                    ReasonCode.UNSPECIFIED_ERROR,
-                    ReasonCode.MALFORMED_PACKET,
-                    ReasonCode.PROTOCOL_ERROR,
-                    ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
-                    ReasonCode.NOT_AUTHORIZED,
-                    ReasonCode.SERVER_BUSY,
-                    ReasonCode.SERVER_SHUTTING_DOWN,
-                    // 0x8C: the table of §3.14.2.1 has it not, but §4.12 tells the server to send it.
-                    ReasonCode.BAD_AUTHENTICATION_METHOD -> true;
-            default ->
-                code >= ReasonCode.KEEP_ALIVE_TIMEOUT
-                        && code <= ReasonCode.WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED
-                        && code != ReasonCode.PACKET_IDENTIFIER_IN_USE
-                        && code != ReasonCode.PACKET_IDENTIFIER_NOT_FOUND;
-        };
+    /** Whether {@code from} may send DISCONNECT with that {@link ReasonCode}, 0 to 255. */
+    public static boolean isReasonCodeAllowed(int reasonCode, Direction from) {
+        return ReasonCodeRules.isAllowed(PacketType.DISCONNECT, from, reasonCode);
     }
 }

@@ -70,7 +70,9 @@ final class FixedHeader {
         return switch (type) {
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBREL, PacketType.PUBCOMP -> 2;
             case PacketType.PUBLISH -> version.isV5() ? 3 : 2;
-            case PacketType.CONNACK, PacketType.UNSUBACK -> 3;
+            case PacketType.CONNACK -> 3;
+            case PacketType.SUBACK -> version.isV5() ? 4 : 3;
+            case PacketType.UNSUBACK -> 4;
             default -> 0;
         };
     }

@@ -51,6 +51,23 @@ public final class PublishView {
      */
     public PublishView wrap(
             ByteBuf buffer, int offset, int bodyOffset, int end, MqttVersion mqttVersion, int maxUserProperties) {
+        readProperties(readBeginning(buffer, offset, bodyOffset, end, mqttVersion), maxUserProperties);
+        return this;
+    }
+
+    /**
+     * Checks the beginning of a PUBLISH that is too large to be there whole: fixed header, Topic Name and Packet
+     * Identifier. Only their accessors hold afterwards.
+     *
+     * @param end where the packet will end.
+     * @throws MqttProtocolException for whatever breaks the protocol; the view is then void.
+     */
+    public void wrapBeginning(ByteBuf buffer, int offset, int bodyOffset, int end, MqttVersion mqttVersion) {
+        readBeginning(buffer, offset, bodyOffset, end, mqttVersion);
+    }
+
+    /** Returns where the properties, or before v5 the payload, begin. */
+    private int readBeginning(ByteBuf buffer, int offset, int bodyOffset, int end, MqttVersion mqttVersion) {
         buf = buffer;
         version = mqttVersion;
         frameOffset = offset;
@@ -81,8 +98,7 @@ public final class PublishView {
                         mqttVersion.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1", "PUBLISH with Packet Identifier 0");
             }
         }
-        readProperties(index, maxUserProperties);
-        return this;
+        return index;
     }
 
     private void readProperties(int index, int maxUserProperties) {

@@ -37,30 +37,18 @@ public final class SubackPacket {
             throw body.malformed("", codes.length + " bytes of Reason Codes");
         }
         for (byte code : codes) {
-            if (!isAllowed(code & 0xFF, type, version)) {
-                throw body.protocolError(
-                        type == PacketType.SUBACK ? "MQTT-3.9.3-2" : "MQTT-3.11.3-2",
-                        "Reason Code 0x" + Integer.toHexString(code & 0xFF));
-            }
+            checkCode(body, code & 0xFF, type, version);
         }
         return new SubackPacket(packetId, codes);
     }
 
-    private static boolean isAllowed(int code, int type, MqttVersion version) {
-        return switch (code) {
-            case ReasonCode.SUCCESS, ReasonCode.UNSPECIFIED_ERROR -> true;
-            case ReasonCode.GRANTED_QOS_1, ReasonCode.GRANTED_QOS_2 -> type == PacketType.SUBACK;
-            case ReasonCode.NO_SUBSCRIPTION_EXISTED -> type == PacketType.UNSUBACK;
-            case ReasonCode.IMPLEMENTATION_SPECIFIC_ERROR,
-                    ReasonCode.NOT_AUTHORIZED,
-                    ReasonCode.TOPIC_FILTER_INVALID,
-                    ReasonCode.PACKET_IDENTIFIER_IN_USE -> version.isV5();
-            case ReasonCode.QUOTA_EXCEEDED,
-                    ReasonCode.SHARED_SUBSCRIPTIONS_NOT_SUPPORTED,
-                    ReasonCode.SUBSCRIPTION_IDENTIFIERS_NOT_SUPPORTED,
-                    ReasonCode.WILDCARD_SUBSCRIPTIONS_NOT_SUPPORTED -> type == PacketType.SUBACK && version.isV5();
-            default -> false;
-        };
+    /** 3.1 has no code for a failure, but brokers answer its clients with 0x80 too. */
+    private static void checkCode(BodyReader body, int code, int type, MqttVersion version) {
+        if (version.isV5()) {
+            ReasonCodeRules.check(type, Direction.FROM_SERVER, code);
+        } else if (code > ReasonCode.GRANTED_QOS_2 && code != ReasonCode.UNSPECIFIED_ERROR) {
+            throw body.protocolError("MQTT-3.9.3-2", "Return Code 0x" + Integer.toHexString(code));
+        }
     }
 
     /** 1 to 65,535. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class AckTest {
     private static AckView read(MqttVersion version, ByteBuf buf) {
-        return new AckView()
+        return new AckView(Direction.FROM_SERVER)
                 .wrap(buf, Bytes.bodyOffset(buf), buf.readableBytes(), version, PacketType.of(buf.getByte(0)));
     }
 

@@ -23,7 +23,7 @@ class ConnackPacketTest {
 
     private static byte[] written(MqttVersion version, byte[] packet, ConnackLimits limits) {
         ByteBuf out = Unpooled.buffer();
-        Packets.connack(version, packet).writeTo(out, limits);
+        Packets.connack(version, packet).writeTo(out, limits, 0);
         return ByteBufUtil.getBytes(out);
     }
 

@@ -3,6 +3,7 @@ package io.holdfast.codec;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -66,7 +67,7 @@ class ConnectPacketTest {
         assertEquals(100_000, connect.maximumPacketSize());
         assertEquals(5, connect.topicAliasMaximum());
         assertFalse(connect.requestProblemInformation());
-        assertTrue(connect.hasAuthenticationMethod());
+        assertNotNull(connect.authenticationMethod());
     }
 
     @Test

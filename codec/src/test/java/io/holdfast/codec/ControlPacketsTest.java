@@ -42,9 +42,21 @@ class ControlPacketsTest {
         "FROM_SERVER, MQTT_3_1_1, b0 02 00 00, 0x81",
         "FROM_CLIENT, MQTT_5, e0 01 01, 0x82",
         "FROM_CLIENT, MQTT_5, e0 03 00 00 00, 0x81", // trailing byte
+        "FROM_SERVER, MQTT_5, e0 07 00 05 11 00 00 00 00, 0x82", // Session Expiry Interval
         "FROM_CLIENT, MQTT_5, e0 04 00 02 01 00, 0x81",
         "FROM_CLIENT, MQTT_5, f0 01 01, 0x82",
-        "FROM_CLIENT, MQTT_5, f0 03 18 00 00, 0x81",
+        "FROM_CLIENT, MQTT_5, f0 00, 0x82", // success, which is the server's to say
+        "FROM_CLIENT, MQTT_5, f0 02 18 00, 0x82", // no Authentication Method
+        "FROM_CLIENT, MQTT_5, f0 0a 18 08 15 00 01 61 15 00 01 61, 0x82", // twice
+        "FROM_CLIENT, MQTT_5, f0 07 18 04 15 00 01 61 00, 0x81", // trailing byte
+        "FROM_SERVER, MQTT_5, f0 06 19 04 15 00 01 61, 0x82", // re-authenticate, which is the client's to say
+        "FROM_SERVER, MQTT_3_1_1, f0 00, 0x81",
+        "FROM_SERVER, MQTT_3_1_1, e0 00, 0x82",
+        "FROM_SERVER, MQTT_3_1_1, 90 02 00 01, 0x81", // no codes
+        "FROM_SERVER, MQTT_3_1_1, 90 00, 0x81",
+        "FROM_SERVER, MQTT_5, 90 00, 0x81",
+        "FROM_SERVER, MQTT_5, 20 03 00 8e 00, 0x82", // a code of DISCONNECT
+        "FROM_SERVER, MQTT_3_1_1, 20 02 00 06, 0x82",
         "FROM_CLIENT, MQTT_3_1_1, f0 00, 0x81"
     })
     void refuses(Direction direction, MqttVersion version, String hex, String reasonCode) {
@@ -60,7 +72,9 @@ class ControlPacketsTest {
         "FROM_CLIENT, MQTT_3_1, 8a 06 00 01 00 01 61 fc", // DUP, unused bits
         "FROM_CLIENT, MQTT_3_1, 6b 02 00 01",
         "FROM_CLIENT, MQTT_5, e0 00",
-        "FROM_CLIENT, MQTT_5, f0 00",
+        "FROM_CLIENT, MQTT_5, f0 06 19 04 15 00 01 61",
+        "FROM_SERVER, MQTT_5, f0 00",
+        "FROM_SERVER, MQTT_5, f0 06 18 04 15 00 01 61",
         "FROM_SERVER, MQTT_3_1_1, 90 04 00 01 80 02"
     })
     void takes(Direction direction, MqttVersion version, String hex) {
@@ -79,7 +93,8 @@ class ControlPacketsTest {
         for (MqttVersion version : MqttVersion.values()) {
             ByteBuf out = Unpooled.buffer();
             SubscribePacket.write(out, version, 7, subscriptions, 300);
-            ControlPackets.check(out, 0, 2, out.writerIndex(), PacketType.SUBSCRIBE, version);
+            ControlPackets.check(
+                    out, 0, 2, out.writerIndex(), PacketType.SUBSCRIBE, version, Direction.FROM_CLIENT);
             SubscribePacket again = SubscribePacket.parse(out, 2, out.writerIndex(), version);
             assertEquals(7, again.packetId());
             assertEquals(version.isV5() ? 300 : 0, again.subscriptionIdentifier());
@@ -100,16 +115,22 @@ class ControlPacketsTest {
     @Test
     void readsDisconnect() {
         byte[] packet = Bytes.packet(
-                0xE0, 0x9D, Bytes.properties(0x1C, "other:1883", 0x1F, "moved", 0x11, Bytes.u32(0), 0x26, "k", "v"));
-        DisconnectPacket disconnect =
-                DisconnectPacket.parse(Unpooled.wrappedBuffer(packet), 2, packet.length, MqttVersion.MQTT_5);
-        assertEquals(new DisconnectPacket(0x9D, 0, "moved", "other:1883"), disconnect);
+                0xE0, 0x9D, Bytes.properties(0x1C, "other:1883", 0x1F, "moved", 0x26, "k", "v"));
+        DisconnectPacket disconnect = DisconnectPacket.parse(
+                Unpooled.wrappedBuffer(packet), 2, packet.length, MqttVersion.MQTT_5, Direction.FROM_SERVER);
+        assertEquals(new DisconnectPacket(0x9D, -1, "moved", "other:1883"), disconnect);
+
+        packet = Bytes.packet(0xE0, 0x04, Bytes.properties(0x11, Bytes.u32(7)));
+        disconnect = DisconnectPacket.parse(
+                Unpooled.wrappedBuffer(packet), 2, packet.length, MqttVersion.MQTT_5, Direction.FROM_CLIENT);
+        assertEquals(new DisconnectPacket(0x04, 7, null, null), disconnect);
     }
 
     @Test
     void leavesPublishAndItsAcksToTheViews() {
         assertThrows(
                 IllegalArgumentException.class,
-                () -> ControlPackets.check(Unpooled.EMPTY_BUFFER, 0, 0, 0, PacketType.PUBLISH, MqttVersion.MQTT_5));
+                () -> ControlPackets.check(
+                        Unpooled.EMPTY_BUFFER, 0, 0, 0, PacketType.PUBLISH, MqttVersion.MQTT_5, Direction.FROM_CLIENT));
     }
 }

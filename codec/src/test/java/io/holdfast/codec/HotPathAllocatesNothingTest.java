@@ -19,7 +19,7 @@ class HotPathAllocatesNothingTest {
 
     private static final class Views implements FrameListener {
         private final PublishView publish = new PublishView(Direction.FROM_CLIENT);
-        private final AckView ack = new AckView();
+        private final AckView ack = new AckView(Direction.FROM_SERVER);
         private long frames;
         private long sum;
 

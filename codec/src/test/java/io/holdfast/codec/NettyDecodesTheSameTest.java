@@ -137,7 +137,7 @@ class NettyDecodesTheSameTest {
                 publish(new PublishView(direction).wrap(buf, 0, body, end, version, 1000), (MqttPublishMessage)
                         message);
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBREL, PacketType.PUBCOMP ->
-                ack(new AckView().wrap(buf, body, end, version, type), version, message);
+                ack(new AckView(direction).wrap(buf, body, end, version, type), version, message);
             case PacketType.SUBSCRIBE ->
                 subscribe(SubscribePacket.parse(buf, body, end, version), version, (MqttSubscribeMessage) message);
             case PacketType.UNSUBSCRIBE -> {
@@ -168,7 +168,7 @@ class NettyDecodesTheSameTest {
                         ? ((MqttReasonCodeAndPropertiesVariableHeader) message.variableHeader()).reasonCode() & 0xFF
                         : 0;
                 assertEquals(
-                        theirs, DisconnectPacket.parse(buf, body, end, version).reasonCode());
+                        theirs, DisconnectPacket.parse(buf, body, end, version, direction).reasonCode());
             }
             default -> assertNotNull(message.fixedHeader());
         }

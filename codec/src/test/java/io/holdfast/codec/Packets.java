@@ -12,8 +12,8 @@ final class Packets {
         switch (type) {
             case PacketType.PUBLISH -> new PublishView(direction).wrap(buf, offset, bodyOffset, end, version, 128);
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBREL, PacketType.PUBCOMP ->
-                new AckView().wrap(buf, bodyOffset, end, version, type);
-            default -> ControlPackets.check(buf, offset, bodyOffset, end, type, version);
+                new AckView(direction).wrap(buf, bodyOffset, end, version, type);
+            default -> ControlPackets.check(buf, offset, bodyOffset, end, type, version, direction);
         }
     }
 

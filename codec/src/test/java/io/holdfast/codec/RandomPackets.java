@@ -18,13 +18,16 @@ final class RandomPackets {
     };
 
     private static final String[] LETTERS = {"a", "b", "c", "/", "x", "é", "漢", "😀", "$", " ", "\uFEFF"};
-    private static final int[] PUBACK_CODES = {0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99};
+    private static final int[] PUBACK_CODES = {0x00, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99};
+    private static final int[] PUBACK_CODES_OF_SERVER = {0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99};
     private static final int[] PUBREL_CODES = {0x00, 0x92};
     private static final int[] SUBACK_CODES = {0, 1, 2, 0x80, 0x83, 0x87, 0x8F, 0x91, 0x97, 0x9E, 0xA1, 0xA2};
     private static final int[] SUBACK_CODES_V3 = {0, 1, 2, 0x80};
     private static final int[] UNSUBACK_CODES = {0x00, 0x11, 0x80, 0x83, 0x87, 0x8F, 0x91};
-    private static final int[] DISCONNECT_CODES = {0x00, 0x04, 0x80, 0x82, 0x8E, 0x9D, 0xA0};
-    private static final int[] AUTH_CODES = {0x00, 0x18, 0x19};
+    private static final int[] DISCONNECT_CODES = {0x00, 0x04, 0x80, 0x82, 0x93, 0x98};
+    private static final int[] DISCONNECT_CODES_OF_SERVER = {0x00, 0x80, 0x82, 0x8E, 0x9D, 0xA0};
+    private static final int[] AUTH_CODES = {0x18, 0x19};
+    private static final int[] AUTH_CODES_OF_SERVER = {0x00, 0x18};
 
     private final Random random;
 
@@ -47,6 +50,7 @@ final class RandomPackets {
 
     byte[] packet(int type, Direction direction, MqttVersion version) {
         boolean v5 = version.isV5();
+        boolean server = direction == Direction.FROM_SERVER;
         int firstByte = type << 4;
         return switch (type) {
             case PacketType.CONNECT -> connect(version);
@@ -56,7 +60,8 @@ final class RandomPackets {
                 yield Bytes.packet(firstByte, flags, code, properties(type, direction, version));
             }
             case PacketType.PUBLISH -> publish(direction, version);
-            case PacketType.PUBACK, PacketType.PUBREC -> ack(firstByte, type, PUBACK_CODES, direction, version);
+            case PacketType.PUBACK, PacketType.PUBREC -> 
+                ack(firstByte, type, server ? PUBACK_CODES_OF_SERVER : PUBACK_CODES, direction, version);
             case PacketType.PUBREL -> ack(firstByte | 2, type, PUBREL_CODES, direction, version);
             case PacketType.PUBCOMP -> ack(firstByte, type, PUBREL_CODES, direction, version);
             case PacketType.SUBSCRIBE -> subscribe(firstByte | 2, version);
@@ -75,8 +80,16 @@ final class RandomPackets {
                         : Bytes.packet(firstByte, packetId());
             case PacketType.PINGREQ, PacketType.PINGRESP -> Bytes.packet(firstByte);
             case PacketType.DISCONNECT ->
-                v5 ? reasonOnly(firstByte, type, DISCONNECT_CODES, direction) : Bytes.packet(firstByte);
-            case PacketType.AUTH -> reasonOnly(firstByte, type, AUTH_CODES, direction);
+                v5
+                        ? disconnect(firstByte, server ? DISCONNECT_CODES_OF_SERVER : DISCONNECT_CODES, direction)
+                        : Bytes.packet(firstByte);
+            case PacketType.AUTH ->
+                server && random.nextInt(3) == 0
+                        ? Bytes.packet(firstByte)
+                        : Bytes.packet(
+                                firstByte,
+                                oneOf(server ? AUTH_CODES_OF_SERVER : AUTH_CODES),
+                                properties(type, direction, version));
             default -> throw new IllegalArgumentException("type " + type);
         };
     }
@@ -133,11 +146,11 @@ final class RandomPackets {
         };
     }
 
-    private byte[] reasonOnly(int firstByte, int type, int[] codes, Direction direction) {
+    private byte[] disconnect(int firstByte, int[] codes, Direction direction) {
         return switch (random.nextInt(3)) {
             case 0 -> Bytes.packet(firstByte);
             case 1 -> Bytes.packet(firstByte, oneOf(codes));
-            default -> Bytes.packet(firstByte, oneOf(codes), properties(type, direction, MqttVersion.MQTT_5));
+            default -> Bytes.packet(firstByte, oneOf(codes), properties(PacketType.DISCONNECT, direction, MqttVersion.MQTT_5));
         };
     }
 
@@ -176,11 +189,11 @@ final class RandomPackets {
             return new byte[0];
         }
         List<byte[]> parts = new ArrayList<>();
-        boolean method = random.nextInt(4) == 0;
+        boolean method = packetType == PacketType.AUTH || random.nextInt(4) == 0;
         for (int id = 1; id <= PropertyId.SHARED_SUBSCRIPTION_AVAILABLE; id++) {
-            boolean forbidden = id == PropertyId.SUBSCRIPTION_IDENTIFIER
-                    && packetType == PacketType.PUBLISH
-                    && direction == Direction.FROM_CLIENT;
+            boolean forbidden = direction == Direction.FROM_CLIENT
+                    ? id == PropertyId.SUBSCRIPTION_IDENTIFIER && packetType == PacketType.PUBLISH
+                    : id == PropertyId.SESSION_EXPIRY_INTERVAL && packetType == PacketType.DISCONNECT;
             if (!PropertyId.isAllowed(id, packetType) || forbidden) {
                 continue;
             }

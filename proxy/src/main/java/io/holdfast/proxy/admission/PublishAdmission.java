@@ -2,6 +2,7 @@ package io.holdfast.proxy.admission;
 
 import io.holdfast.codec.AckView;
 import io.holdfast.codec.ConnackLimits;
+import io.holdfast.codec.Direction;
 import io.holdfast.codec.MqttProtocolException;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
@@ -47,7 +48,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private final AckStage acks = new AckStage(this);
     private final InboundIds ids = new InboundIds();
     private final TopicAliases aliases;
-    private final AckView ack = new AckView();
+    private final AckView ack = new AckView(Direction.FROM_CLIENT);
     private ClientSession session;
 
     // what is open now

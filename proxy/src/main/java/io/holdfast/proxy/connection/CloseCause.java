@@ -14,6 +14,8 @@ enum CloseCause {
     CONNECT_REFUSED(Meter.CONNECTIONS_REFUSED),
     /** The device broke the protocol. */
     PROTOCOL(Meter.CLOSED_PROTOCOL),
+    /** The device's DISCONNECT has a Reason Code that it may not use. It has left: there is nobody to tell. */
+    LEFT_WRONGLY(Meter.CLOSED_PROTOCOL),
     /** The device was silent for one and a half times its Keep Alive. */
     KEEP_ALIVE(Meter.CLOSED_KEEP_ALIVE),
     /** The client id connected again. */

@@ -2,10 +2,12 @@ package io.holdfast.proxy.connection;
 
 import io.holdfast.codec.AckView;
 import io.holdfast.codec.AckWriter;
+import io.holdfast.codec.AuthPacket;
 import io.holdfast.codec.ConnackLimits;
 import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.ConnectPacket;
 import io.holdfast.codec.ControlPackets;
+import io.holdfast.codec.Direction;
 import io.holdfast.codec.DisconnectPacket;
 import io.holdfast.codec.FrameDecoder;
 import io.holdfast.codec.FrameListener;
@@ -42,7 +44,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     // for the connection
     private final ProxyServices services;
     private final LoopContext loop;
-    private final AckView ack = new AckView();
+    private final AckView ack = new AckView(Direction.FROM_CLIENT);
     private ChannelHandlerContext ctx;
     private FrameDecoder decoder;
     private ConnectionState state = ConnectionState.AWAITING_CONNECT;
@@ -96,14 +98,8 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 onConnect(buf, offset, bodyOffset, end);
                 return true;
             case DIALLING:
-                if (type == PacketType.AUTH) {
-                    pass(type, buf, offset, bodyOffset, end);
-                    link.flush();
-                    return true;
-                }
-                return false; // waits for its CONNACK
             case OPENING_SESSION:
-                return false;
+                return onFrameBeforeConnack(type, buf, offset, bodyOffset, end);
             case CONNECTED:
                 keepAlive.read();
                 return onConnectedFrame(type, buf, offset, bodyOffset, end);
@@ -111,6 +107,20 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             default:
                 return true;
         }
+    }
+
+    /** Everything but AUTH waits for CONNACK. */
+    private boolean onFrameBeforeConnack(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
+        if (state == ConnectionState.DIALLING && type == PacketType.AUTH) {
+            onAuth(buf, offset, bodyOffset, end);
+            link.flush();
+            return true;
+        }
+        if (connect.authenticationMethod() != null && type != PacketType.AUTH && type != PacketType.DISCONNECT) {
+            throw MqttProtocolException.protocolError(
+                    "MQTT-3.1.2-30", PacketType.name(type) + " before CONNACK, but an Authentication Method in CONNECT");
+        }
+        return false;
     }
 
     private boolean onConnectedFrame(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
@@ -126,7 +136,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 link.forwardAck(type, ack.packetId(), ack.reasonCode(), buf.retainedSlice(offset, end - offset));
             }
             case PacketType.SUBSCRIBE, PacketType.UNSUBSCRIBE -> {
-                ControlPackets.check(buf, offset, bodyOffset, end, type, version);
+                ControlPackets.check(buf, offset, bodyOffset, end, type, version, Direction.FROM_CLIENT);
                 link.request(type, buf.getUnsignedShort(bodyOffset), copy(buf, offset, end), -1);
                 publishes.pauseIfOverBudget();
             }
@@ -136,7 +146,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 write(pingresp);
             }
             case PacketType.DISCONNECT -> onDisconnect(buf, offset, bodyOffset, end);
-            case PacketType.AUTH -> pass(type, buf, offset, bodyOffset, end);
+            case PacketType.AUTH -> onAuth(buf, offset, bodyOffset, end);
             case PacketType.CONNECT ->
                 throw MqttProtocolException.protocolError("MQTT-3.1.0-2", "a second CONNECT on one connection");
             default -> throw MqttProtocolException.protocolError("", PacketType.name(type) + " from a client");
@@ -144,8 +154,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         return true;
     }
 
-    private void pass(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
-        ControlPackets.check(buf, offset, bodyOffset, end, type, version);
+    private void onAuth(ByteBuf buf, int offset, int bodyOffset, int end) {
+        AuthPacket.parse(buf, bodyOffset, end, Direction.FROM_CLIENT)
+                .requirePartOf(
+                        connect.authenticationMethod(), state == ConnectionState.CONNECTED, Direction.FROM_CLIENT);
         link.forward(buf.retainedSlice(offset, end - offset));
     }
 
@@ -190,7 +202,16 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     }
 
     private void onDisconnect(ByteBuf buf, int offset, int bodyOffset, int end) {
-        DisconnectPacket packet = DisconnectPacket.parse(buf, bodyOffset, end, version);
+        int reason = end > bodyOffset ? buf.getUnsignedByte(bodyOffset) : ReasonCode.SUCCESS;
+        if (version.isV5() && !DisconnectPacket.isReasonCodeAllowed(reason, Direction.FROM_CLIENT)) {
+            close(CloseCause.LEFT_WRONGLY, reason, "DISCONNECT with a Reason Code not a client's [MQTT-3.14.2-1]");
+            return;
+        }
+        DisconnectPacket packet = DisconnectPacket.parse(buf, bodyOffset, end, version, Direction.FROM_CLIENT);
+        if (packet.sessionExpiryInterval() > 0 && connect.sessionExpiryInterval() == 0) {
+            throw MqttProtocolException.protocolError(
+                    "", "DISCONNECT raises a Session Expiry Interval of 0 (v5 section 3.14.2.2.2)");
+        }
         if (packet.sessionExpiryInterval() >= 0) {
             sessionExpiryMs = expiryMs(packet.sessionExpiryInterval());
         }
@@ -207,9 +228,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         }
         connack = packet;
         if (packet.code() != 0) {
-            ByteBuf out = ctx.alloc().buffer();
-            packet.writeTo(out, deviceLimits());
-            ctx.writeAndFlush(out);
+            writeConnack(packet);
             close(CloseCause.CONNECT_REFUSED, packet.code(), "the broker refused it");
             return;
         }
@@ -237,9 +256,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             }
         }
         contend(false); // only now: the older link, broken by this CONNECT, must not be redialled against it
-        ByteBuf out = ctx.alloc().buffer();
-        connack.writeTo(out, deviceLimits());
-        ctx.writeAndFlush(out);
+        if (!writeConnack(connack)) {
+            close(CloseCause.CONNECT_REFUSED, ReasonCode.PACKET_TOO_LARGE, "its Maximum Packet Size takes no CONNACK");
+            return;
+        }
         int keepAliveSeconds = connack.serverKeepAlive() >= 0 ? connack.serverKeepAlive() : connect.keepAliveSeconds();
         keepAlive = new DeviceKeepAlive(
                 loop.eventLoop(),
@@ -251,6 +271,14 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         link.open(sessionExpiryMs > 0, connect.clientId().isEmpty() ? clientId : null);
         decoder.resume(ctx);
         onReadComplete(ctx);
+    }
+
+    /** False if the device cannot take it [MQTT-3.1.2-24]. */
+    private boolean writeConnack(ConnackPacket packet) {
+        ByteBuf out = ctx.alloc().buffer();
+        boolean fits = packet.writeTo(out, deviceLimits(), connect.maximumPacketSize());
+        ctx.writeAndFlush(out);
+        return fits;
     }
 
     private ConnackLimits deviceLimits() {
@@ -460,7 +488,6 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
 
     @Override
     public void onProtocolViolation(ChannelHandlerContext context, MqttProtocolException violation) {
-        services.counters().increment(Meter.PROTOCOL_ERRORS);
         String why =
                 violation.getMessage() + (violation.statement().isEmpty() ? "" : " [" + violation.statement() + "]");
         boolean unknownLevel = violation.reasonCode() == ReasonCode.UNSUPPORTED_PROTOCOL_VERSION;
@@ -485,14 +512,8 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         if (state == ConnectionState.CLOSED) {
             return;
         }
-        ConnectionState before = state;
-        boolean tell =
-                before == ConnectionState.CONNECTED && version.isV5() && ReasonCode.isFailure(reason) && !streaming;
-        if (tell && ctx.channel().isActive()) {
-            flush();
-            ByteBuf out = ctx.alloc().buffer();
-            AckWriter.disconnect(out, reason, version);
-            ctx.writeAndFlush(out);
+        if (ReasonCode.isFailure(reason) && version != null && version.isV5() && ctx.channel().isActive()) {
+            tell(cause, reason);
         }
         state = ConnectionState.CLOSED;
         report(cause, reason, why);
@@ -516,6 +537,21 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         }
         decoder.discard();
         closeChannel();
+    }
+
+    /** Before CONNACK the answer is a CONNACK [MQTT-3.14.0-1], which a refused CONNECT has had already. */
+    private void tell(CloseCause cause, int reason) {
+        if (cause == CloseCause.LEFT_WRONGLY || cause == CloseCause.CONNECT_REFUSED || streaming) {
+            return;
+        }
+        ByteBuf out = ctx.alloc().buffer();
+        if (state == ConnectionState.CONNECTED) {
+            flush();
+            AckWriter.disconnect(out, reason, version);
+        } else {
+            AckWriter.connack(out, false, reason, version);
+        }
+        ctx.writeAndFlush(out);
     }
 
     /** Behind what has been written; a peer that does not read it does not keep the socket. */

@@ -1,5 +1,6 @@
 package io.holdfast.proxy.link;
 
+import io.holdfast.codec.MqttProtocolException;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
@@ -29,31 +30,54 @@ final class GrantedSubscriptions {
     /** Some subscriptions that fit into one SUBSCRIBE: they share the Subscription Identifier. */
     record Group(int subscriptionIdentifier, List<Subscription> subscriptions) {}
 
-    /** A SUBSCRIBE or UNSUBSCRIBE was answered: {@code request} is its whole packet, {@code buf} holds the answer. */
-    void answered(int type, ByteBuf request, ByteBuf buf, int bodyOffset, int end, MqttVersion version) {
+    /**
+     * A SUBSCRIBE or UNSUBSCRIBE was answered: {@code request} is its whole packet.
+     *
+     * @throws MqttProtocolException if the answer has not one code for each Topic Filter [MQTT-3.8.4-6]: which one was
+     *     granted is not guessed.
+     */
+    void answered(int type, ByteBuf request, SubackPacket answer, MqttVersion version) {
         int start = request.readerIndex();
         int requestEnd = request.writerIndex();
         int lengthBytes = VariableByteInteger.bytes(VariableByteInteger.decode(request, start + 1, requestEnd));
         int body = start + 1 + lengthBytes;
         if (type == PacketType.SUBACK) {
-            granted(
-                    SubscribePacket.parse(request, body, requestEnd, version),
-                    SubackPacket.parse(buf, bodyOffset, end, version).reasonCodes());
+            granted(SubscribePacket.parse(request, body, requestEnd, version), answer, version);
         } else {
-            UnsubscribePacket.parse(request, body, requestEnd, version)
-                    .filters()
-                    .forEach(byFilter::remove);
+            ended(UnsubscribePacket.parse(request, body, requestEnd, version), answer, version);
         }
     }
 
     /** Only what was granted is kept. */
-    private void granted(SubscribePacket request, byte[] reasonCodes) {
+    private void granted(SubscribePacket request, SubackPacket answer, MqttVersion version) {
         List<Subscription> subscriptions = request.subscriptions();
-        for (int i = 0; i < subscriptions.size() && i < reasonCodes.length; i++) {
-            if (!ReasonCode.isFailure(reasonCodes[i] & 0xff)) {
+        requireCodes(
+                subscriptions.size(), answer, PacketType.SUBACK, version.isV5() ? "MQTT-3.8.4-6" : "MQTT-3.8.4-5");
+        for (int i = 0; i < subscriptions.size(); i++) {
+            if (!ReasonCode.isFailure(answer.reasonCode(i))) {
                 Subscription subscription = subscriptions.get(i);
                 byFilter.put(subscription.filter(), new Granted(subscription, request.subscriptionIdentifier()));
             }
+        }
+    }
+
+    /** Only what the broker has ended is forgotten. Before v5 an answer has no codes and means all. */
+    private void ended(UnsubscribePacket request, SubackPacket answer, MqttVersion version) {
+        if (version.isV5()) {
+            requireCodes(request.filters().size(), answer, PacketType.UNSUBACK, "MQTT-3.11.3-1");
+        }
+        for (int i = 0; i < request.filters().size(); i++) {
+            if (!version.isV5() || !ReasonCode.isFailure(answer.reasonCode(i))) {
+                byFilter.remove(request.filters().get(i));
+            }
+        }
+    }
+
+    private static void requireCodes(int filters, SubackPacket answer, int type, String statement) {
+        if (answer.size() != filters) {
+            throw MqttProtocolException.protocolError(
+                    statement,
+                    PacketType.name(type) + " with " + answer.size() + " codes for " + filters + " Topic Filters");
         }
     }
 

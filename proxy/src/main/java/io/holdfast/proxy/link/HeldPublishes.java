@@ -89,6 +89,7 @@ final class HeldPublishes {
         LinkRequest request = unanswered.get(requestType, packetId);
         long slot = request == null ? LinkRequest.NO_SLOT : request.takeSlot();
         if (slot == LinkRequest.NO_SLOT) {
+            counters.increment(Meter.LINK_UNEXPECTED_ACK);
             LOG.debug("{} for id {} from the broker fits nothing", PacketType.name(type), packetId);
             return;
         }

@@ -1,16 +1,21 @@
 package io.holdfast.proxy.link;
 
 import io.holdfast.codec.AckView;
+import io.holdfast.codec.AckWriter;
+import io.holdfast.codec.AuthPacket;
 import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.ConnectPacket;
 import io.holdfast.codec.ConnectReturnCode;
 import io.holdfast.codec.Direction;
+import io.holdfast.codec.DisconnectPacket;
 import io.holdfast.codec.FrameDecoder;
 import io.holdfast.codec.FrameListener;
 import io.holdfast.codec.MqttProtocolException;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
+import io.holdfast.codec.PublishView;
 import io.holdfast.codec.ReasonCode;
+import io.holdfast.codec.SubackPacket;
 import io.holdfast.codec.SubscribePacket;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
@@ -59,7 +64,8 @@ public final class SessionLink implements FrameListener {
     private final UnansweredRequests unanswered;
     private final GrantedSubscriptions subscriptions = new GrantedSubscriptions();
     private final IntHashSet downlinkReceived = new IntHashSet();
-    private final AckView ack = new AckView();
+    private final AckView ack = new AckView(Direction.FROM_SERVER);
+    private final PublishView publish = new PublishView(Direction.FROM_SERVER);
     private ConnackPacket told;
     private boolean deviceHasSession;
     private String assignedClientId;
@@ -73,6 +79,8 @@ public final class SessionLink implements FrameListener {
     private LinkKeepAlive keepAlive;
     private Future<?> connackDeadline;
     private int resubscribesOpen;
+    private boolean askedForCleanStart;
+    private String whyNoConnack = "the broker closed the connection instead of answering CONNECT";
     private boolean streaming;
     private long connectedAtNs;
 
@@ -147,8 +155,9 @@ public final class SessionLink implements FrameListener {
     private void onDialled(ChannelHandlerContext context) {
         ctx = context;
         ByteBuf frame = ctx.alloc().buffer();
+        askedForCleanStart = state == LinkState.DIALLING ? connect.cleanStart() : !deviceHasSession;
         if (state == LinkState.DIALLING) {
-            connect.writeRedial(frame, connect.cleanStart());
+            connect.writeRedial(frame, askedForCleanStart);
         } else {
             writeRedial(frame);
         }
@@ -158,9 +167,9 @@ public final class SessionLink implements FrameListener {
 
     private void writeRedial(ByteBuf frame) {
         if (assignedClientId == null) {
-            connect.writeRedial(frame, !deviceHasSession);
+            connect.writeRedial(frame, askedForCleanStart);
         } else {
-            connect.writeRedial(frame, !deviceHasSession, assignedClientId);
+            connect.writeRedial(frame, askedForCleanStart, assignedClientId);
         }
     }
 
@@ -376,8 +385,19 @@ public final class SessionLink implements FrameListener {
                     "MQTT-3.2.0-1", PacketType.name(type) + " from the broker before CONNACK");
         }
         switch (type) {
-            case PacketType.PUBLISH, PacketType.PUBREL, PacketType.AUTH ->
+            case PacketType.PUBLISH -> {
+                publish.wrap(buf, offset, bodyOffset, end, version, Integer.MAX_VALUE);
                 owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
+            }
+            case PacketType.PUBREL -> {
+                ack.wrap(buf, bodyOffset, end, version, type);
+                owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
+            }
+            case PacketType.AUTH -> {
+                AuthPacket.parse(buf, bodyOffset, end, Direction.FROM_SERVER)
+                        .requirePartOf(connect.authenticationMethod(), limits != null, Direction.FROM_SERVER);
+                owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
+            }
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
                 ack.wrap(buf, bodyOffset, end, version, type);
                 byte[] frame = new byte[end - offset];
@@ -397,6 +417,10 @@ public final class SessionLink implements FrameListener {
             throw MqttProtocolException.protocolError("MQTT-3.2.0-2", "a second CONNACK from the broker");
         }
         ConnackPacket connack = ConnackPacket.parse(buf, bodyOffset, end, version);
+        if (connack.sessionPresent() && askedForCleanStart) {
+            throw MqttProtocolException.protocolError(
+                    version.isV5() ? "MQTT-3.2.2-2" : "MQTT-3.2.2-1", "Session Present 1 after a clean start");
+        }
         connackDeadline.cancel(false);
         limits = connack;
         if (state == LinkState.DIALLING) {
@@ -487,7 +511,9 @@ public final class SessionLink implements FrameListener {
     }
 
     private void onSubscriptionAnswer(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
-        int packetId = buf.getUnsignedShort(bodyOffset);
+        SubackPacket answer = type == PacketType.SUBACK
+                ? SubackPacket.parse(buf, bodyOffset, end, version)
+                : SubackPacket.parseUnsuback(buf, bodyOffset, end, version);
         if (state == LinkState.RESUBSCRIBING) {
             if (--resubscribesOpen == 0) {
                 becomeConnected();
@@ -495,16 +521,19 @@ public final class SessionLink implements FrameListener {
             return;
         }
         int requestType = type == PacketType.SUBACK ? PacketType.SUBSCRIBE : PacketType.UNSUBSCRIBE;
-        LinkRequest request = unanswered.get(requestType, packetId);
-        if (request != null) {
-            subscriptions.answered(type, request.frame, buf, bodyOffset, end, version);
-            unanswered.remove(requestType, packetId);
+        LinkRequest request = unanswered.get(requestType, answer.packetId());
+        if (request == null) {
+            counters.increment(Meter.LINK_UNEXPECTED_ACK);
+        } else {
+            subscriptions.answered(type, request.frame, answer, version);
+            unanswered.remove(requestType, answer.packetId());
         }
         owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
     }
 
     private void onDisconnect(ByteBuf buf, int offset, int bodyOffset, int end) {
-        int reason = end > bodyOffset ? buf.getUnsignedByte(bodyOffset) : ReasonCode.SUCCESS;
+        int reason = DisconnectPacket.parse(buf, bodyOffset, end, version, Direction.FROM_SERVER)
+                .reasonCode();
         boolean brokerTrouble = reason == ReasonCode.SERVER_UNAVAILABLE
                 || reason == ReasonCode.SERVER_BUSY
                 || reason == ReasonCode.SERVER_SHUTTING_DOWN
@@ -530,6 +559,7 @@ public final class SessionLink implements FrameListener {
             ChannelHandlerContext context, ByteBuf buf, int offset, int bodyOffset, int available, int frameLength) {
         if (context == ctx && state != LinkState.CLOSED) {
             keepAlive().read();
+            publish.wrapBeginning(buf, offset, bodyOffset, offset + frameLength, version);
             streaming = true;
             owner.onStreamForDevice(buf.retainedSlice(offset, available), false);
         }
@@ -566,6 +596,12 @@ public final class SessionLink implements FrameListener {
                 connect.clientId(),
                 violation.getMessage(),
                 violation.statement());
+        whyNoConnack = "the broker broke the protocol";
+        if (context == ctx && limits != null && version.isV5()) {
+            ByteBuf out = ctx.alloc().buffer(AckWriter.MAX_BYTES);
+            AckWriter.disconnect(out, violation.reasonCode(), version); // v5 section 4.13.1
+            ctx.writeAndFlush(out);
+        }
         context.close();
     }
 
@@ -580,8 +616,8 @@ public final class SessionLink implements FrameListener {
         if (before == LinkState.DIALLING) {
             transition(LinkState.CLOSED);
             releaseAll();
-            owner.onDialFailed("the broker closed the connection instead of answering CONNECT");
-        } else if (!keepDevice || brokeFrame || connect.hasAuthenticationMethod()) {
+            owner.onDialFailed(whyNoConnack);
+        } else if (!keepDevice || brokeFrame || connect.authenticationMethod() != null) {
             transition(LinkState.CLOSED);
             releaseAll();
             owner.onLinkEnded("the link to the broker broke", null);

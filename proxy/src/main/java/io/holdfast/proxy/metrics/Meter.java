@@ -51,6 +51,8 @@ public enum Meter {
     LINK_LOST("holdfast.link.lost", "", "Session links lost while their device stayed."),
     LINK_RESUMED("holdfast.link.resumed", "", "Session links that came back with Session Present 1."),
     LINK_RESUBSCRIBED("holdfast.link.resubscribed", "", "Session links that came back and were subscribed again."),
+    LINK_UNEXPECTED_ACK(
+            "holdfast.link.unexpected_ack", "", "The broker's answers on session links that fit nothing open."),
     LINK_SESSION_LOST("holdfast.link.session_lost", "", "Devices closed because the broker lost their session."),
 
     UPLINK_CONNECTED("holdfast.uplink.connected", "", "Uplink connections that were accepted."),
@@ -67,7 +69,6 @@ public enum Meter {
     UPLINK_SESSION_EXPIRY_LOWERED(
             "holdfast.uplink.session_expiry_lowered", "", "CONNACKs that granted the uplink a session that ends."),
 
-    PROTOCOL_ERRORS("holdfast.protocol.errors", "", "Protocol violations by devices."),
     BROKER_PROTOCOL_ERRORS("holdfast.protocol.broker_errors", "", "Protocol violations by the broker."),
 
     DEVICES_CONNECTED(Kind.GAUGE, "holdfast.devices.connected", "Devices connected now."),

@@ -6,6 +6,7 @@ import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.ConnectReturnCode;
 import io.holdfast.codec.ControlCodec;
 import io.holdfast.codec.Direction;
+import io.holdfast.codec.DisconnectPacket;
 import io.holdfast.codec.FrameDecoder;
 import io.holdfast.codec.FrameListener;
 import io.holdfast.codec.MqttProtocolException;
@@ -58,7 +59,7 @@ public final class LaneUplink implements FrameListener {
     private final UplinkStatus status;
     private final LaneDelivery delivery;
     private final Backoff backoff;
-    private final AckView ack = new AckView();
+    private final AckView ack = new AckView(Direction.FROM_SERVER);
     private final AtomicBoolean pumpPending = new AtomicBoolean();
     private final Runnable pump = this::onWake;
     private UplinkState state = UplinkState.DISCONNECTED;
@@ -213,6 +214,10 @@ public final class LaneUplink implements FrameListener {
             throw MqttProtocolException.protocolError("MQTT-3.2.0-2", "a second CONNACK");
         }
         ConnackPacket connack = ConnackPacket.parse(buf, bodyOffset, end, version);
+        if (connack.sessionPresent() && askedForCleanStart) {
+            breach(ReasonCode.PROTOCOL_ERROR, "Session Present 1 after a clean start");
+            return;
+        }
         connackDeadline.cancel(false);
         if (connack.code() != 0) {
             onRefused(connack);
@@ -310,9 +315,8 @@ public final class LaneUplink implements FrameListener {
         keepAlive().read();
         int type = PacketType.of(buf.getUnsignedByte(offset));
         if (state != UplinkState.RUNNING && type != PacketType.CONNACK) {
-            counters.increment(Meter.BROKER_PROTOCOL_ERRORS);
-            complain("the broker sends " + PacketType.name(type) + " before CONNACK [MQTT-3.2.0-1]");
-            ctx.close(); // and not "an older version", as for a CONNACK that cannot be read
+            // and not "an older version", as for a CONNACK that cannot be read
+            breach(ReasonCode.PROTOCOL_ERROR, PacketType.name(type) + " before CONNACK [MQTT-3.2.0-1]");
             return true;
         }
         switch (type) {
@@ -323,7 +327,8 @@ public final class LaneUplink implements FrameListener {
             }
             case PacketType.PINGRESP -> {}
             case PacketType.DISCONNECT -> {
-                int reason = end > bodyOffset ? buf.getUnsignedByte(bodyOffset) : ReasonCode.SUCCESS;
+                int reason = DisconnectPacket.parse(buf, bodyOffset, end, version, Direction.FROM_SERVER)
+                        .reasonCode();
                 complain("the broker disconnects: " + ReasonCode.name(reason));
                 ctx.close();
             }
@@ -365,13 +370,27 @@ public final class LaneUplink implements FrameListener {
 
     @Override
     public void onProtocolViolation(ChannelHandlerContext context, MqttProtocolException violation) {
-        counters.increment(Meter.BROKER_PROTOCOL_ERRORS);
-        if (state == UplinkState.CONNECTING && version.isV5() && !triedOlder) {
+        if (context != ctx || state == UplinkState.CLOSED) {
+            context.close();
+        } else if (state == UplinkState.CONNECTING && version.isV5() && !triedOlder) {
+            counters.increment(Meter.BROKER_PROTOCOL_ERRORS);
             fallBack(); // a 3.1.1 broker answers in its own form
+            context.close();
         } else {
-            complain("the broker breaks the protocol: " + violation.getMessage());
+            breach(violation.reasonCode(), violation.getMessage());
         }
-        context.close();
+    }
+
+    /** The broker broke the protocol: it is told why, where it can be (v5 §4.13.1), and the connection ends. */
+    private void breach(int reason, String what) {
+        counters.increment(Meter.BROKER_PROTOCOL_ERRORS);
+        complain("the broker breaks the protocol: " + what);
+        if (state == UplinkState.RUNNING && version.isV5()) {
+            ByteBuf out = ctx.alloc().buffer(AckWriter.MAX_BYTES);
+            AckWriter.disconnect(out, reason, version);
+            ctx.writeAndFlush(out);
+        }
+        ctx.close();
     }
 
     @Override

@@ -123,7 +123,7 @@ public final class AutoAnswers implements Script {
     private byte[] usual(final int version, final Packet packet) {
         final int id = packet.packetId();
         return switch (packet.type()) {
-            case Packet.CONNECT -> Packets.connack(version, sessionPresent, connackProperties);
+            case Packet.CONNECT -> Packets.connack(version, sessionPresent && !packet.cleanStart(), connackProperties);
             case Packet.PUBLISH ->
                 switch (packet.qos()) {
                     case 1 -> Packets.ack(Packet.PUBACK, id);
