@@ -35,6 +35,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
 
     // For the bytes at hand.
     private ByteBuf kept;
+    private int keptBytesTold;
     private boolean handingOut;
     private boolean handedOut;
 
@@ -94,6 +95,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
         if (!suspended && !discarding) {
             setAutoRead(true);
         }
+        tellKept();
     }
 
     /** Throws away what is kept and everything that comes: the connection is about to be closed. */
@@ -101,6 +103,7 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
         discarding = true;
         if (!handingOut) {
             releaseKept();
+            tellKept();
         }
     }
 
@@ -160,6 +163,15 @@ public final class FrameDecoder extends ChannelInboundHandlerAdapter {
         }
         if (!suspended && !discarding) {
             setAutoRead(true);
+        }
+        tellKept();
+    }
+
+    private void tellKept() {
+        int bytes = kept == null || suspended ? 0 : kept.capacity();
+        if (bytes != keptBytesTold) {
+            keptBytesTold = bytes;
+            listener.onKept(bytes);
         }
     }
 

@@ -35,6 +35,13 @@ public interface FrameListener {
     /** The next bytes of the packet begun last; {@code last} with its final byte. */
     void onStreamData(ChannelHandlerContext ctx, ByteBuf buf, int offset, int length, boolean last);
 
+    /**
+     * The memory that the decoder keeps for a packet that is not whole has changed.
+     *
+     * @param bytes 0 for none; what waits only because the decoder is suspended does not count.
+     */
+    default void onKept(int bytes) {}
+
     /** No more frames for now: the time to flush. Also after {@link FrameDecoder#resume} has handed out frames. */
     void onReadComplete(ChannelHandlerContext ctx);
 

@@ -9,7 +9,9 @@ import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
 import io.holdfast.proxy.connection.DeviceConnection;
 import io.holdfast.proxy.guard.AcceptGuard;
+import io.holdfast.proxy.guard.BegunPackets;
 import io.holdfast.proxy.guard.Descriptors;
+import io.holdfast.proxy.guard.PublishCaps;
 import io.holdfast.proxy.guard.UnconnectedSockets;
 import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.metrics.Counters;
@@ -120,6 +122,7 @@ public final class HoldfastProxy implements AutoCloseable {
                 store,
                 budget(memory),
                 budget(memory / HOLD_PART),
+                new PublishCaps(context.devices()),
                 unconnected,
                 registry,
                 dialer,
@@ -130,7 +133,7 @@ public final class HoldfastProxy implements AutoCloseable {
             EventLoop loop = (EventLoop) executor;
             LaneFeed[] feeds =
                     writers.stream().map(writer -> writer.feedFor(loop)).toArray(LaneFeed[]::new);
-            loops.put(loop, new LoopContext(loop, feeds));
+            loops.put(loop, new LoopContext(loop, feeds, begunPackets(memory)));
         }
         AcceptGuard guard = new AcceptGuard(context.guards(), maxConnections(), unconnected, counters, clock);
         for (Endpoint endpoint : context.listeners()) {
@@ -243,6 +246,12 @@ public final class HoldfastProxy implements AutoCloseable {
         long maxBytes = outbox.maxBytes() > 0 ? outbox.maxBytes() : total / 10 * 8;
         long reserve = outbox.reserveBytes() > 0 ? outbox.reserveBytes() : Math.min(256L << 20, total / 20);
         return new long[] {maxBytes, reserve};
+    }
+
+    /** A part of the memory, divided among the loops; a packet has to fit, and to be copied once while it grows. */
+    private BegunPackets begunPackets(long memory) {
+        long part = memory / HOLD_PART / context.loops();
+        return new BegunPackets(Math.max(part, 2L * context.devices().maxPacketSize()));
     }
 
     private IngressBudget budget(long limit) {

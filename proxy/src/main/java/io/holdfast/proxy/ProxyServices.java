@@ -3,6 +3,7 @@ package io.holdfast.proxy;
 import io.holdfast.proxy.admission.IngressBudget;
 import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
+import io.holdfast.proxy.guard.PublishCaps;
 import io.holdfast.proxy.guard.UnconnectedSockets;
 import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.metrics.Counters;
@@ -18,6 +19,7 @@ import org.agrona.concurrent.NanoClock;
  * @param store     the outbox
  * @param budget    bytes unsettled in the outbox stages
  * @param holdBudget bytes that wait for the broker on session links; apart, so that they never starve the outbox
+ * @param caps     on what a PUBLISH may carry
  * @param unconnected sockets that have not sent CONNECT
  * @param registry  which connection has which client id
  * @param dialer    makes session links
@@ -31,6 +33,7 @@ public record ProxyServices(
         OutboxStore store,
         IngressBudget budget,
         IngressBudget holdBudget,
+        PublishCaps caps,
         UnconnectedSockets unconnected,
         ClientRegistry registry,
         LinkDialer dialer,

@@ -2,6 +2,7 @@ package io.holdfast.proxy.admission;
 
 import io.holdfast.codec.Direction;
 import io.holdfast.codec.PublishView;
+import io.holdfast.proxy.guard.BegunPackets;
 import io.holdfast.proxy.outbox.LaneFeed;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
@@ -14,15 +15,17 @@ public final class LoopContext {
 
     private final EventLoop eventLoop;
     private final LaneFeed[] feeds;
+    private final BegunPackets begunPackets;
     private final PublishView publishView = new PublishView(Direction.FROM_CLIENT);
     private final RecordWriter recordWriter = new RecordWriter();
     private final List<PublishAdmission> paused = new ArrayList<>();
     private boolean pauseCheckScheduled;
 
     /** Makes the context of {@code eventLoop}, with one feed per lane. */
-    public LoopContext(EventLoop eventLoop, LaneFeed[] feeds) {
+    public LoopContext(EventLoop eventLoop, LaneFeed[] feeds, BegunPackets begunPackets) {
         this.eventLoop = eventLoop;
         this.feeds = feeds;
+        this.begunPackets = begunPackets;
     }
 
     /** The event loop. */
@@ -33,6 +36,11 @@ public final class LoopContext {
     /** The way into a lane. */
     public LaneFeed feed(int lane) {
         return feeds[lane];
+    }
+
+    /** The packets of the loop's devices that are not whole yet. */
+    public BegunPackets begunPackets() {
+        return begunPackets;
     }
 
     /** The view that every connection of this loop lays over the PUBLISH at hand. */

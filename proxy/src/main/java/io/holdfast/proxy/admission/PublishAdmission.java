@@ -12,7 +12,9 @@ import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.ProxyServices;
 import io.holdfast.proxy.ack.AckListener;
 import io.holdfast.proxy.ack.AckStage;
-import io.holdfast.proxy.guard.PublishCaps;
+import io.holdfast.proxy.ack.ReasonStrings;
+import io.holdfast.proxy.guard.CapViolation;
+import io.holdfast.proxy.guard.TokenBucket;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.outbox.LaneFeed;
@@ -21,6 +23,7 @@ import io.holdfast.proxy.outbox.OutboxEntry;
 import io.holdfast.store.ClientSession;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The PUBLISHes and PUBRELs of one device: each goes to the outbox, to the session link, or is answered here, and gets its
@@ -30,8 +33,12 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private enum Pause {
         NONE,
         WINDOW,
-        BYTES
+        BYTES,
+        RATE
     }
+
+    /** A pause is long enough for several tokens: turning reading off and on costs more than a PUBLISH. */
+    private static final long RATE_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
     // for the connection
     private final ProxyContext.Devices settings;
@@ -49,6 +56,8 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private final InboundIds ids = new InboundIds();
     private final TopicAliases aliases;
     private final AckView ack = new AckView(Direction.FROM_CLIENT);
+    private final ReasonStrings reasonStrings;
+    private final TokenBucket rate;
     private ClientSession session;
 
     // what is open now
@@ -64,6 +73,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
      * @param clientId of the session; what the lane is chosen by
      * @param epoch    larger than that of every earlier connection
      * @param limits   what the device is told in CONNACK
+     * @param reasonStrings whether the device gets any
      */
     public PublishAdmission(
             ProxyServices services,
@@ -72,7 +82,8 @@ public final class PublishAdmission implements OutboxClient, AckListener {
             MqttVersion version,
             String clientId,
             long epoch,
-            ConnackLimits limits) {
+            ConnackLimits limits,
+            ReasonStrings reasonStrings) {
         this.services = services;
         this.settings = services.context().devices();
         this.counters = services.counters();
@@ -85,6 +96,10 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         this.epoch = epoch;
         this.feed = loop.feed(services.store().laneFor(clientId));
         this.aliases = new TopicAliases(limits.topicAliasMaximum());
+        this.reasonStrings = reasonStrings;
+        int perSecond = services.context().guards().maxPublishRate();
+        this.rate =
+                perSecond == 0 ? null : new TokenBucket(perSecond, services.clock().nanoTime());
         acks.version(version);
     }
 
@@ -117,10 +132,13 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         if (publish.qos() > 0 && !hasWindow(owner)) {
             return false;
         }
+        if (!isWithinRate()) {
+            return false;
+        }
         ByteBuf aliasTopic = resolveAlias(publish);
-        Meter cap = PublishCaps.violation(publish, settings, clientId);
+        CapViolation cap = services.caps().violation(publish, clientId);
         if (cap != null) {
-            acknowledgeAndDrop(publish, owner, cap);
+            onCapViolation(publish, owner, cap);
             return true;
         }
         int route = aliasTopic == null
@@ -181,18 +199,50 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         return null;
     }
 
-    /** The poison escape: an unacknowledged packet would come back for ever. */
-    private void acknowledgeAndDrop(PublishView publish, int owner, Meter cap) {
-        counters.increment(cap);
+    /**
+     * The poison escape: an unacknowledged packet would come back for ever. It is refused only where it can be, and where
+     * no flow of the same Packet Identifier is open elsewhere.
+     */
+    private void onCapViolation(PublishView publish, int owner, CapViolation cap) {
+        boolean refused = services.context().guards().rejectCapViolations()
+                && version.isV5()
+                && publish.qos() > 0
+                && (owner == InboundIds.NONE || owner == InboundIds.HERE);
+        counters.increment(refused ? cap.rejected() : cap.dropped());
         if (publish.qos() == 0) {
             return;
         }
-        long slot = acks.publishReceived(publish.qos(), publish.packetId());
+        int packetId = publish.packetId();
+        long slot = acks.publishReceived(publish.qos(), packetId);
         countOpen(owner);
         if (publish.qos() == 2 && owner == InboundIds.NONE) {
-            ids.put(publish.packetId(), InboundIds.HERE, true);
+            ids.put(packetId, InboundIds.HERE, true);
         }
-        acks.settlePublish(slot, ReasonCode.SUCCESS);
+        if (refused) {
+            int type = publish.qos() == 1 ? PacketType.PUBACK : PacketType.PUBREC;
+            int reason = ReasonCode.QUOTA_EXCEEDED;
+            acks.settlePublish(slot, reason, reasonStrings.refusal(type, packetId, reason, cap.what()));
+        } else {
+            acks.settlePublish(slot, ReasonCode.SUCCESS);
+        }
+    }
+
+    /** A device that sends faster than it may is left unread for a moment; its PUBLISH waits in the decoder. */
+    private boolean isWithinRate() {
+        if (rate == null || rate.tryTake(services.clock().nanoTime())) {
+            return true;
+        }
+        counters.increment(Meter.DEVICE_RATE_LIMITED);
+        pause(Pause.RATE);
+        long waitNs = Math.max(RATE_PAUSE_NS, rate.waitNs(services.clock().nanoTime()));
+        loop.eventLoop().schedule(this::resumeAfterRate, waitNs, TimeUnit.NANOSECONDS);
+        return false;
+    }
+
+    private void resumeAfterRate() {
+        if (!closed && pause == Pause.RATE) {
+            resume();
+        }
     }
 
     private void countOpen(int owner) {

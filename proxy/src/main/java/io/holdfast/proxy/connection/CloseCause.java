@@ -18,6 +18,10 @@ enum CloseCause {
     LEFT_WRONGLY(Meter.CLOSED_PROTOCOL),
     /** The device was silent for one and a half times its Keep Alive. */
     KEEP_ALIVE(Meter.CLOSED_KEEP_ALIVE),
+    /** Its packet had been unfinished the longest when unfinished packets were too much. */
+    UNFINISHED_PACKET(Meter.CLOSED_UNFINISHED_PACKET),
+    /** The device sends, but does not read what it is answered. */
+    NOT_READING(Meter.CLOSED_NOT_READING),
     /** The client id connected again. */
     TAKEN_OVER(Meter.CLOSED_TAKEN_OVER),
     /** The broker ended the session, or its link is gone. */

@@ -17,9 +17,12 @@ import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
 import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.ProxyServices;
+import io.holdfast.proxy.ack.ReasonStrings;
 import io.holdfast.proxy.admission.AdmittedDevice;
 import io.holdfast.proxy.admission.LoopContext;
 import io.holdfast.proxy.admission.PublishAdmission;
+import io.holdfast.proxy.guard.BegunPackets;
+import io.holdfast.proxy.guard.UnreadAnswers;
 import io.holdfast.proxy.link.LinkOwner;
 import io.holdfast.proxy.link.SessionLink;
 import io.holdfast.proxy.metrics.Meter;
@@ -39,6 +42,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class DeviceConnection implements FrameListener, LinkOwner, AdmittedDevice {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceConnection.class);
+    private static final int FRAME_OVERHEAD_BYTES = 96;
     private static final int ABORT_AFTER_MS = 5_000;
 
     // for the connection
@@ -50,6 +54,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     private ConnectionState state = ConnectionState.AWAITING_CONNECT;
     private Future<?> connectDeadline;
     private DeviceKeepAlive keepAlive;
+    private final BegunPackets.Entry begunPacket = new BegunPackets.Entry(this::onBegunPacketGivenUp);
 
     // from CONNECT on
     private ConnectPacket connect;
@@ -63,6 +68,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     private PublishAdmission publishes;
     private long sessionExpiryMs;
     private ArrayDeque<ByteBuf> behindStream;
+    private long behindStreamBytes;
     private boolean streaming;
 
     /** Makes the connection of a socket that has just been accepted. */
@@ -134,6 +140,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
                 ack.wrap(buf, bodyOffset, end, version, type);
                 link.forwardAck(type, ack.packetId(), ack.reasonCode(), buf.retainedSlice(offset, end - offset));
+                publishes.pauseIfOverBudget();
             }
             case PacketType.SUBSCRIBE, PacketType.UNSUBSCRIBE -> {
                 ControlPackets.check(buf, offset, bodyOffset, end, type, version, Direction.FROM_CLIENT);
@@ -146,7 +153,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 write(pingresp);
             }
             case PacketType.DISCONNECT -> onDisconnect(buf, offset, bodyOffset, end);
-            case PacketType.AUTH -> onAuth(buf, offset, bodyOffset, end);
+            case PacketType.AUTH -> {
+                onAuth(buf, offset, bodyOffset, end);
+                publishes.pauseIfOverBudget();
+            }
             case PacketType.CONNECT ->
                 throw MqttProtocolException.protocolError("MQTT-3.1.0-2", "a second CONNECT on one connection");
             default -> throw MqttProtocolException.protocolError("", PacketType.name(type) + " from a client");
@@ -239,7 +249,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         long epoch = services.registry().nextEpoch();
         String sessionName = clientId.isEmpty() ? "\0" + epoch : clientId; // no state outlives a connection without one
         sessionExpiryMs = sessionExpiryMs(packet);
-        publishes = new PublishAdmission(services, loop, this, version, sessionName, epoch, deviceLimits());
+        ReasonStrings reasonStrings = new ReasonStrings(
+                version.isV5() && connect.requestProblemInformation(), connect.maximumPacketSize());
+        publishes = new PublishAdmission(
+                services, loop, this, version, sessionName, epoch, deviceLimits(), reasonStrings);
         publishes.open(packet.sessionPresent());
     }
 
@@ -339,6 +352,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             while ((frame = behindStream.pollFirst()) != null) {
                 ctx.write(frame);
             }
+            behindStreamBytes = 0;
         }
         checkWritable();
     }
@@ -353,6 +367,8 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 behindStream = new ArrayDeque<>();
             }
             behindStream.addLast(frame);
+            behindStreamBytes += frame.readableBytes() + FRAME_OVERHEAD_BYTES;
+            checkReads();
         } else {
             ctx.write(frame);
             checkWritable();
@@ -362,7 +378,30 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     private void checkWritable() {
         if (!ctx.channel().isWritable()) {
             link.readable(false);
+            checkReads();
         }
+    }
+
+    private void checkReads() {
+        if (UnreadAnswers.areTooMany(ctx.channel(), behindStreamBytes)) {
+            decoder.suspend();
+            // Not inside what is going on: it may have more to write.
+            loop.eventLoop()
+                    .execute(() -> close(
+                            CloseCause.NOT_READING, ReasonCode.QUOTA_EXCEEDED, "it does not read what it is answered"));
+        }
+    }
+
+    @Override
+    public void onKept(int bytes) {
+        loop.begunPackets().changed(begunPacket, bytes);
+    }
+
+    private void onBegunPacketGivenUp() {
+        close(
+                CloseCause.UNFINISHED_PACKET,
+                ReasonCode.QUOTA_EXCEEDED,
+                "its packet has been unfinished the longest, and all unfinished packets are too much");
     }
 
     @Override

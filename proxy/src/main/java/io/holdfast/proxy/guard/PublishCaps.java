@@ -2,55 +2,52 @@ package io.holdfast.proxy.guard;
 
 import io.holdfast.codec.PublishView;
 import io.holdfast.proxy.ProxyContext;
-import io.holdfast.proxy.metrics.Meter;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The caps on what a PUBLISH may carry. A packet over a cap is no protocol error: it is acknowledged and dropped,
- * counted, and the first of each class is logged at ERROR. Any event loop.
+ * The caps on what a PUBLISH may carry. A packet over a cap is no protocol error; the first of each kind is logged at
+ * ERROR, all are counted by the caller. Any event loop.
  */
 public final class PublishCaps {
     private static final Logger LOG = LoggerFactory.getLogger(PublishCaps.class);
-    private static final AtomicBoolean PAYLOAD_LOGGED = new AtomicBoolean();
-    private static final AtomicBoolean METADATA_LOGGED = new AtomicBoolean();
-    private static final AtomicBoolean USER_PROPERTIES_LOGGED = new AtomicBoolean();
 
-    private PublishCaps() {}
+    private final ProxyContext.Devices limits;
+    private final Set<CapViolation> logged = ConcurrentHashMap.newKeySet();
 
-    /** The counter of the cap that {@code publish} is over, or null if it is within all. */
-    public static Meter violation(PublishView publish, ProxyContext.Devices limits, String clientId) {
+    /** Nothing has been logged yet. */
+    public PublishCaps(ProxyContext.Devices limits) {
+        this.limits = limits;
+    }
+
+    /** The cap that {@code publish} is over, or null if it is within all. */
+    public CapViolation violation(PublishView publish, String clientId) {
         if (publish.userPropertyCount() > limits.maxUserProperties()) {
             if (LOG.isDebugEnabled()) {
                 LOG.debug("Client '{}': a PUBLISH with {} User Properties", clientId, publish.countUserProperties());
             }
-            report(
-                    USER_PROPERTIES_LOGGED,
-                    clientId,
-                    "more User Properties than --max-user-properties",
-                    limits.maxUserProperties());
-            return Meter.DROPPED_CAP_USER_PROPERTIES;
+            return report(CapViolation.USER_PROPERTIES, clientId, limits.maxUserProperties());
         }
         if (publish.payloadLength() > limits.maxPayload()) {
-            report(PAYLOAD_LOGGED, clientId, "a payload over --max-payload", limits.maxPayload());
-            return Meter.DROPPED_CAP_PAYLOAD;
+            return report(CapViolation.PAYLOAD, clientId, limits.maxPayload());
         }
         if (publish.metadataLength() > limits.maxMetadata()) {
-            report(METADATA_LOGGED, clientId, "topic and properties over the limit", limits.maxMetadata());
-            return Meter.DROPPED_CAP_METADATA;
+            return report(CapViolation.METADATA, clientId, limits.maxMetadata());
         }
         return null;
     }
 
-    private static void report(AtomicBoolean logged, String clientId, String what, int limit) {
-        if (!logged.get() && logged.compareAndSet(false, true)) {
+    private CapViolation report(CapViolation violation, String clientId, int limit) {
+        if (!logged.contains(violation) && logged.add(violation)) {
             LOG.error(
-                    "A PUBLISH of client '{}' has {} ({}): acknowledged and dropped. Further ones are counted only"
-                            + " (holdfast_dropped_total)",
+                    "A PUBLISH of client '{}' has {} ({}): see --on-cap-violation. Further ones are counted only"
+                            + " (holdfast_dropped_total, holdfast_rejected_total)",
                     clientId,
-                    what,
+                    violation.what(),
                     limit);
         }
+        return violation;
     }
 }

@@ -20,6 +20,7 @@ import io.holdfast.codec.SubscribePacket;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -60,6 +61,7 @@ public final class SessionLink implements FrameListener {
     private final boolean keepDevice;
     private final long holdTimeoutMs;
     private final Backoff backoff;
+    private final OversizedPublish oversized;
     private final HeldPublishes held;
     private final UnansweredRequests unanswered;
     private final GrantedSubscriptions subscriptions = new GrantedSubscriptions();
@@ -111,6 +113,7 @@ public final class SessionLink implements FrameListener {
         this.version = connect.version();
         this.keepDevice = keepDevice;
         this.holdTimeoutMs = holdTimeoutMs;
+        this.oversized = new OversizedPublish(connect.maximumPacketSize());
         this.backoff = new Backoff(250, 30_000, seed);
         this.unanswered = new UnansweredRequests(charge);
         this.held = new HeldPublishes(unanswered, owner, counters, this::sendHeld);
@@ -376,6 +379,11 @@ public final class SessionLink implements FrameListener {
         }
         keepAlive().read();
         int type = PacketType.of(buf.getUnsignedByte(offset));
+        boolean tooLarge = oversized.isTooLarge(end - offset);
+        if (tooLarge && type != PacketType.PUBACK && type != PacketType.PUBREC && type != PacketType.PUBCOMP) {
+            discardOversized(type, buf, offset, bodyOffset, end);
+            return true;
+        }
         if (type == PacketType.CONNACK) {
             onConnack(buf, bodyOffset, end);
             return true;
@@ -400,8 +408,8 @@ public final class SessionLink implements FrameListener {
             }
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
                 ack.wrap(buf, bodyOffset, end, version, type);
-                byte[] frame = new byte[end - offset];
-                buf.getBytes(offset, frame);
+                // Without its Reason String, which is then ours to leave out [MQTT-3.4.2-2], it always fits.
+                byte[] frame = tooLarge ? null : ByteBufUtil.getBytes(buf, offset, end - offset);
                 held.answered(type, ack.packetId(), ack.reasonCode(), frame);
             }
             case PacketType.SUBACK, PacketType.UNSUBACK -> onSubscriptionAnswer(type, buf, offset, bodyOffset, end);
@@ -410,6 +418,27 @@ public final class SessionLink implements FrameListener {
             default -> throw MqttProtocolException.protocolError("", PacketType.name(type) + " from the broker");
         }
         return true;
+    }
+
+    private void discardOversized(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
+        if (limits == null || type != PacketType.PUBLISH) {
+            throw MqttProtocolException.of(
+                    ReasonCode.PACKET_TOO_LARGE,
+                    "MQTT-3.1.2-24",
+                    PacketType.name(type) + " of " + (end - offset) + " bytes from the broker: the device takes "
+                            + connect.maximumPacketSize());
+        }
+        oversized.begin(buf, offset, bodyOffset, end, true);
+        endOversized();
+    }
+
+    private void endOversized() {
+        counters.increment(Meter.DROPPED_TOO_LARGE_FOR_DEVICE);
+        LOG.debug("A PUBLISH of the broker is too large for client '{}': discarded", connect.clientId());
+        ByteBuf answer = oversized.end(ctx.alloc());
+        if (answer != null) {
+            write(answer);
+        }
     }
 
     private void onConnack(ByteBuf buf, int bodyOffset, int end) {
@@ -561,6 +590,10 @@ public final class SessionLink implements FrameListener {
             keepAlive().read();
             publish.wrapBeginning(buf, offset, bodyOffset, offset + frameLength, version);
             streaming = true;
+            if (oversized.isTooLarge(frameLength)) {
+                oversized.begin(buf, offset, bodyOffset, offset + available, false);
+                return true;
+            }
             owner.onStreamForDevice(buf.retainedSlice(offset, available), false);
         }
         return true;
@@ -571,7 +604,11 @@ public final class SessionLink implements FrameListener {
         if (context == ctx && state != LinkState.CLOSED) {
             keepAlive().read();
             streaming = !last;
-            owner.onStreamForDevice(buf.retainedSlice(offset, length), last);
+            if (!oversized.isStreaming()) {
+                owner.onStreamForDevice(buf.retainedSlice(offset, length), last);
+            } else if (last) {
+                endOversized();
+            }
         }
     }
 
@@ -610,7 +647,7 @@ public final class SessionLink implements FrameListener {
         if (context != ctx || state == LinkState.CLOSED) {
             return;
         }
-        boolean brokeFrame = streaming;
+        boolean brokeFrame = streaming && !oversized.isStreaming();
         LinkState before = state;
         resetLink();
         if (before == LinkState.DIALLING) {
@@ -646,6 +683,7 @@ public final class SessionLink implements FrameListener {
         decoder = null;
         limits = null;
         streaming = false;
+        oversized.reset();
         held.linkDown();
         for (LinkRequest request = unanswered.first(); request != null; request = request.next) {
             request.sentOnThisLink = false;

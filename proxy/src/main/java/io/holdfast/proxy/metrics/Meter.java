@@ -20,6 +20,11 @@ public enum Meter {
             "unconnected",
             "Closed to make room: the socket that had waited longest without a CONNECT."),
     ACCEPT_FAILED("holdfast.accept.failed", "", "Times accepting failed, most likely for want of file descriptors."),
+    CLOSED_UNFINISHED_PACKET(
+            "holdfast.connections.closed",
+            "unfinished_packet",
+            "Closed: of all unfinished packets, when they were too many bytes, its had begun first."),
+    CLOSED_NOT_READING("holdfast.connections.closed", "not_reading", "Closed: the device reads no answers."),
 
     PUBLISH_OUTBOX("holdfast.publish.received", "outbox", "PUBLISHes that took an outbox route."),
     PUBLISH_HOLD("holdfast.publish.received", "hold", "PUBLISHes that took a hold route."),
@@ -30,12 +35,17 @@ public enum Meter {
     QOS0_FORWARDED("holdfast.qos0.forwarded", "", "QoS 0 PUBLISHes sent on over the session link."),
 
     DROPPED_CAP_PAYLOAD("holdfast.dropped", "cap_payload", "Acknowledged and dropped: payload over --max-payload."),
-    DROPPED_CAP_METADATA("holdfast.dropped", "cap_metadata", "Acknowledged and dropped: topic and properties too big."),
+    DROPPED_CAP_METADATA(
+            "holdfast.dropped", "cap_metadata", "Acknowledged and dropped: topic and properties over --max-metadata."),
     DROPPED_CAP_USER_PROPERTIES(
-            "holdfast.dropped", "cap_user_properties", "Acknowledged and dropped: too many User Properties."),
+            "holdfast.dropped", "cap_user_properties", "Acknowledged and dropped: over --max-user-properties."),
     DROPPED_QOS0_OFFLINE("holdfast.dropped", "qos0_offline", "QoS 0 dropped: no session link to the broker."),
     DROPPED_QOS0_SLOW("holdfast.dropped", "qos0_slow", "QoS 0 dropped: the session link takes no more for now."),
     DROPPED_QOS0_FULL("holdfast.dropped", "qos0_full", "QoS 0 dropped: the outbox is full."),
+    DROPPED_TOO_LARGE_FOR_DEVICE(
+            "holdfast.dropped",
+            "device_packet_size",
+            "From the broker, larger than the device takes: discarded, refused to the broker."),
     USER_PROPERTIES_TRUNCATED(
             "holdfast.user_properties.truncated",
             "",
@@ -43,9 +53,15 @@ public enum Meter {
     REJECTED_FULL("holdfast.rejected", "full", "PUBLISHes refused because the outbox is full (0x97)."),
     REJECTED_TOO_LARGE("holdfast.rejected", "too_large", "PUBLISHes refused: larger than a record can be."),
     REJECTED_STORE_FAILED("holdfast.rejected", "store_failed", "PUBLISHes refused: the store could not write them."),
+    REJECTED_CAP_PAYLOAD("holdfast.rejected", "cap_payload", "PUBLISHes refused: payload over --max-payload (0x97)."),
+    REJECTED_CAP_METADATA(
+            "holdfast.rejected", "cap_metadata", "PUBLISHes refused: topic and properties over --max-metadata (0x97)."),
+    REJECTED_CAP_USER_PROPERTIES(
+            "holdfast.rejected", "cap_user_properties", "PUBLISHes refused: over --max-user-properties (0x97)."),
     STALE_ENTRIES("holdfast.outbox.stale", "", "Entries of a replaced connection, thrown away unacknowledged."),
     OUTBOX_FULL("holdfast.outbox.full", "", "Times a PUBLISH found the outbox full."),
-    DEVICE_PAUSED("holdfast.device.paused", "", "Times a device was not read, being over its window or byte share."),
+    DEVICE_PAUSED("holdfast.device.paused", "", "Times a device was not read, for whatever reason."),
+    DEVICE_RATE_LIMITED("holdfast.device.rate_limited", "", "Times a device was not read, being over --max-publish-rate."),
 
     LINK_DIALLED("holdfast.link.dialled", "", "Session links dialled."),
     LINK_LOST("holdfast.link.lost", "", "Session links lost while their device stayed."),
