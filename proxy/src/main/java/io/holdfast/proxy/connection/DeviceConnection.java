@@ -406,7 +406,11 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
 
     @Override
     public void onLinkReadComplete() {
-        flush();
+        if (state == ConnectionState.DIALLING) {
+            ctx.flush(); // AUTH, the one packet that passes before CONNACK
+        } else {
+            flush();
+        }
     }
 
     @Override
