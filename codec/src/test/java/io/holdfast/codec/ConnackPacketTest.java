@@ -188,4 +188,31 @@ class ConnackPacketTest {
         assertThrows(IllegalArgumentException.class, () -> new ConnackLimits(1, 0, 0, 0));
         assertThrows(IllegalArgumentException.class, () -> new ConnackLimits(1, 0, 1, 3));
     }
+
+    /** [MQTT-3.2.2-19], [MQTT-3.2.2-20], [MQTT-3.1.2-24]. */
+    @Test
+    void leavesOutTextThatTheDeviceHasNoRoomFor() {
+        byte[] full = Bytes.packet(
+                0x20, 0, 0, Bytes.properties(0x1F, "reason", 0x12, "id", 0x26, "k", "v", 0x21, Bytes.u16(20)));
+        ConnackPacket connack = Packets.connack(MqttVersion.MQTT_5, full);
+        ConnackLimits limits = new ConnackLimits(10, 5, 100_000, 2);
+        ByteBuf whole = Unpooled.buffer();
+        assertTrue(connack.writeTo(whole, limits, 0));
+        ByteBuf same = Unpooled.buffer();
+        assertTrue(connack.writeTo(same, limits, whole.readableBytes()));
+        assertEquals(whole, same);
+
+        ByteBuf shorter = Unpooled.buffer();
+        assertTrue(connack.writeTo(shorter, limits, whole.readableBytes() - 1));
+        assertEquals("20 13 00 00 10 12 00 02 69 64 21 00 0a 22 00 05 27 00 01 86 a0", Bytes.hex(shorter));
+
+        ByteBuf none = Unpooled.buffer();
+        assertFalse(connack.writeTo(none, limits, shorter.readableBytes() - 1));
+        assertEquals(0, none.readableBytes());
+
+        byte[] refusal = Bytes.packet(0x20, 0, 0x87, Bytes.properties(0x1F, "no"));
+        ByteBuf bare = Unpooled.buffer();
+        assertTrue(Packets.connack(MqttVersion.MQTT_5, refusal).writeTo(bare, limits, 5));
+        assertEquals("20 03 00 87 00", Bytes.hex(bare));
+    }
 }

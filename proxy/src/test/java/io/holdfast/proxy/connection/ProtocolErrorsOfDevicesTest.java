@@ -285,4 +285,16 @@ class ProtocolErrorsOfDevicesTest {
             device.expect(Packet.PUBCOMP, 3);
         }
     }
+
+    /** [MQTT-3.1.2-24]: CONNACK with the proxy's own limits would be 17 bytes. */
+    @Test
+    void aDeviceThatTakesNoConnackIsClosedWithoutOne() {
+        try (RawMqttClient device = RawMqttClient.open(proxy.port())) {
+            device.send(new Packets.Connect(Packets.V5, "tiny")
+                    .properties(Packets.property32(0x27, 10))
+                    .bytes());
+            device.expectClosed(RawMqttClient.PATIENCE);
+        }
+        assertEquals(1, log.with("'tiny'").size());
+    }
 }
