@@ -1,6 +1,7 @@
 package io.holdfast.proxy.uplink;
 
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -9,6 +10,7 @@ import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.testing.AutoAnswers;
 import io.holdfast.proxy.testing.Packet;
 import io.holdfast.proxy.testing.Packets;
+import io.holdfast.proxy.testing.RawMqttClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -46,6 +48,29 @@ class MissingAckStallsTheUplinkTest {
             assertEquals(UplinkFixture.messages(50, 60), UplinkFixture.payloads(after, version));
             assertTrue(after.get(0).dup());
             assertTrue(after.stream().skip(1).noneMatch(Packet::dup));
+        }
+    }
+
+    /** [MQTT-4.3.3-7]: expiry does not touch what the broker may have; it is told the shortest time that there is. */
+    @Test
+    void whatExpiresInFlightIsSentAgain() {
+        try (UplinkFixture fixture = new UplinkFixture(Packets.V5, directory, "--ack-timeout", "1500ms");
+                RawMqttClient device = RawMqttClient.connect(fixture.proxy.port(), Packets.V5, "d", true)) {
+            AtomicInteger publishes = new AtomicInteger();
+            fixture.broker
+                    .uplink()
+                    .sessionPresent(true)
+                    .on(
+                            Packet.PUBLISH,
+                            (connection, publish) -> publishes.incrementAndGet() == 1 ? Packets.NONE : null);
+            byte[] oneSecond = Packets.property32(0x02, 1);
+            device.send(Packets.publishFlags(Packets.V5, 4, 1, "t", oneSecond, new byte[1]));
+            device.expect(Packet.PUBREC, 1);
+            fixture.awaitDelivered(1);
+            List<Packet> sent = fixture.broker.uplinkReceived(Packet.PUBLISH);
+            assertEquals(2, sent.size());
+            assertTrue(sent.get(1).dup());
+            assertArrayEquals(oneSecond, sent.get(1).publishProperties());
         }
     }
 
