@@ -205,7 +205,8 @@ public final class ConnackPacket {
     private static boolean isTooLarge(ByteBuf properties, long maximumPacketSize) {
         int length = properties.readableBytes();
         int remainingLength = FIXED_FIELDS + VariableByteInteger.size(length) + length;
-        return maximumPacketSize > 0 && 1 + VariableByteInteger.size(remainingLength) + remainingLength > maximumPacketSize;
+        return maximumPacketSize > 0
+                && 1 + VariableByteInteger.size(remainingLength) + remainingLength > maximumPacketSize;
     }
 
     private void writeProperties(ByteBuf out, ConnackLimits limits, boolean withText) {

@@ -19,7 +19,8 @@ public final class ControlPackets {
      * @throws MqttProtocolException for whatever breaks the protocol.
      * @throws IllegalArgumentException for a type that it does not check.
      */
-    public static void check(ByteBuf buf, int offset, int bodyOffset, int end, int type, MqttVersion version, Direction from) {
+    public static void check(
+            ByteBuf buf, int offset, int bodyOffset, int end, int type, MqttVersion version, Direction from) {
         switch (type) {
             case PacketType.CONNECT -> ConnectPacket.parse(buf, offset, bodyOffset, end);
             case PacketType.CONNACK -> ConnackPacket.parse(buf, bodyOffset, end, version);

@@ -13,7 +13,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AcksOfRealBrokersAreUnderstoodTest {
     private static AckView ack(String hex) {
         ByteBuf buf = Bytes.buf(hex);
-        return new AckView(Direction.FROM_SERVER).wrap(buf, 2, buf.readableBytes(), MqttVersion.MQTT_5, PacketType.of(buf.getByte(0)));
+        return new AckView(Direction.FROM_SERVER)
+                .wrap(buf, 2, buf.readableBytes(), MqttVersion.MQTT_5, PacketType.of(buf.getByte(0)));
     }
 
     @ParameterizedTest
@@ -27,7 +28,8 @@ class AcksOfRealBrokersAreUnderstoodTest {
     @CsvSource({"e0 01 8e, 0x8e", "e0 00, 0", "e0 02 00 00, 0"})
     void shortDisconnects(String hex, String reasonCode) {
         ByteBuf buf = Bytes.buf(hex);
-        DisconnectPacket disconnect = DisconnectPacket.parse(buf, 2, buf.readableBytes(), MqttVersion.MQTT_5, Direction.FROM_SERVER);
+        DisconnectPacket disconnect =
+                DisconnectPacket.parse(buf, 2, buf.readableBytes(), MqttVersion.MQTT_5, Direction.FROM_SERVER);
         assertEquals(Integer.decode(reasonCode), disconnect.reasonCode());
         assertEquals(-1, disconnect.sessionExpiryInterval());
     }

@@ -21,8 +21,8 @@ class AuthPacketTest {
             })
     void refuses(Direction from, String code, String connectMethod, boolean connected, String statement) {
         AuthPacket auth = new AuthPacket(Integer.decode(code), "m");
-        MqttProtocolException e = assertThrows(
-                MqttProtocolException.class, () -> auth.requirePartOf(connectMethod, connected, from));
+        MqttProtocolException e =
+                assertThrows(MqttProtocolException.class, () -> auth.requirePartOf(connectMethod, connected, from));
         assertEquals(ReasonCode.PROTOCOL_ERROR, e.reasonCode());
         assertEquals(statement, e.statement());
     }

@@ -93,8 +93,7 @@ class ControlPacketsTest {
         for (MqttVersion version : MqttVersion.values()) {
             ByteBuf out = Unpooled.buffer();
             SubscribePacket.write(out, version, 7, subscriptions, 300);
-            ControlPackets.check(
-                    out, 0, 2, out.writerIndex(), PacketType.SUBSCRIBE, version, Direction.FROM_CLIENT);
+            ControlPackets.check(out, 0, 2, out.writerIndex(), PacketType.SUBSCRIBE, version, Direction.FROM_CLIENT);
             SubscribePacket again = SubscribePacket.parse(out, 2, out.writerIndex(), version);
             assertEquals(7, again.packetId());
             assertEquals(version.isV5() ? 300 : 0, again.subscriptionIdentifier());
@@ -114,8 +113,7 @@ class ControlPacketsTest {
 
     @Test
     void readsDisconnect() {
-        byte[] packet = Bytes.packet(
-                0xE0, 0x9D, Bytes.properties(0x1C, "other:1883", 0x1F, "moved", 0x26, "k", "v"));
+        byte[] packet = Bytes.packet(0xE0, 0x9D, Bytes.properties(0x1C, "other:1883", 0x1F, "moved", 0x26, "k", "v"));
         DisconnectPacket disconnect = DisconnectPacket.parse(
                 Unpooled.wrappedBuffer(packet), 2, packet.length, MqttVersion.MQTT_5, Direction.FROM_SERVER);
         assertEquals(new DisconnectPacket(0x9D, -1, "moved", "other:1883"), disconnect);

@@ -168,7 +168,9 @@ class NettyDecodesTheSameTest {
                         ? ((MqttReasonCodeAndPropertiesVariableHeader) message.variableHeader()).reasonCode() & 0xFF
                         : 0;
                 assertEquals(
-                        theirs, DisconnectPacket.parse(buf, body, end, version, direction).reasonCode());
+                        theirs,
+                        DisconnectPacket.parse(buf, body, end, version, direction)
+                                .reasonCode());
             }
             default -> assertNotNull(message.fixedHeader());
         }

@@ -60,7 +60,7 @@ final class RandomPackets {
                 yield Bytes.packet(firstByte, flags, code, properties(type, direction, version));
             }
             case PacketType.PUBLISH -> publish(direction, version);
-            case PacketType.PUBACK, PacketType.PUBREC -> 
+            case PacketType.PUBACK, PacketType.PUBREC ->
                 ack(firstByte, type, server ? PUBACK_CODES_OF_SERVER : PUBACK_CODES, direction, version);
             case PacketType.PUBREL -> ack(firstByte | 2, type, PUBREL_CODES, direction, version);
             case PacketType.PUBCOMP -> ack(firstByte, type, PUBREL_CODES, direction, version);
@@ -150,7 +150,8 @@ final class RandomPackets {
         return switch (random.nextInt(3)) {
             case 0 -> Bytes.packet(firstByte);
             case 1 -> Bytes.packet(firstByte, oneOf(codes));
-            default -> Bytes.packet(firstByte, oneOf(codes), properties(PacketType.DISCONNECT, direction, MqttVersion.MQTT_5));
+            default ->
+                Bytes.packet(firstByte, oneOf(codes), properties(PacketType.DISCONNECT, direction, MqttVersion.MQTT_5));
         };
     }
 

@@ -46,15 +46,14 @@ class ReasonCodesByDirectionTest {
     }
 
     private static boolean isTaken(Direction from, int type, int code) {
-        byte[] packet =
-                switch (type) {
-                    case PacketType.CONNACK -> Bytes.packet(0x20, 0, code, 0);
-                    case PacketType.SUBACK, PacketType.UNSUBACK -> Bytes.packet(type << 4, Bytes.u16(1), 0, code);
-                    case PacketType.DISCONNECT -> Bytes.packet(0xE0, code);
-                    case PacketType.AUTH -> Bytes.packet(0xF0, code, METHOD);
-                    case PacketType.PUBREL -> Bytes.packet(0x62, Bytes.u16(1), code);
-                    default -> Bytes.packet(type << 4, Bytes.u16(1), code);
-                };
+        byte[] packet = switch (type) {
+            case PacketType.CONNACK -> Bytes.packet(0x20, 0, code, 0);
+            case PacketType.SUBACK, PacketType.UNSUBACK -> Bytes.packet(type << 4, Bytes.u16(1), 0, code);
+            case PacketType.DISCONNECT -> Bytes.packet(0xE0, code);
+            case PacketType.AUTH -> Bytes.packet(0xF0, code, METHOD);
+            case PacketType.PUBREL -> Bytes.packet(0x62, Bytes.u16(1), code);
+            default -> Bytes.packet(type << 4, Bytes.u16(1), code);
+        };
         ByteBuf buf = Unpooled.wrappedBuffer(packet);
         try {
             Packets.check(buf, 0, 2, packet.length, from, MqttVersion.MQTT_5);

@@ -124,7 +124,8 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         }
         if (connect.authenticationMethod() != null && type != PacketType.AUTH && type != PacketType.DISCONNECT) {
             throw MqttProtocolException.protocolError(
-                    "MQTT-3.1.2-30", PacketType.name(type) + " before CONNACK, but an Authentication Method in CONNECT");
+                    "MQTT-3.1.2-30",
+                    PacketType.name(type) + " before CONNACK, but an Authentication Method in CONNECT");
         }
         return false;
     }
@@ -249,10 +250,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         long epoch = services.registry().nextEpoch();
         String sessionName = clientId.isEmpty() ? "\0" + epoch : clientId; // no state outlives a connection without one
         sessionExpiryMs = sessionExpiryMs(packet);
-        ReasonStrings reasonStrings = new ReasonStrings(
-                version.isV5() && connect.requestProblemInformation(), connect.maximumPacketSize());
-        publishes = new PublishAdmission(
-                services, loop, this, version, sessionName, epoch, deviceLimits(), reasonStrings);
+        ReasonStrings reasonStrings =
+                new ReasonStrings(version.isV5() && connect.requestProblemInformation(), connect.maximumPacketSize());
+        publishes =
+                new PublishAdmission(services, loop, this, version, sessionName, epoch, deviceLimits(), reasonStrings);
         publishes.open(packet.sessionPresent());
     }
 
@@ -555,7 +556,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         if (state == ConnectionState.CLOSED) {
             return;
         }
-        if (ReasonCode.isFailure(reason) && version != null && version.isV5() && ctx.channel().isActive()) {
+        if (ReasonCode.isFailure(reason)
+                && version != null
+                && version.isV5()
+                && ctx.channel().isActive()) {
             tell(cause, reason);
         }
         state = ConnectionState.CLOSED;

@@ -51,8 +51,7 @@ final class GrantedSubscriptions {
     /** Only what was granted is kept. */
     private void granted(SubscribePacket request, SubackPacket answer, MqttVersion version) {
         List<Subscription> subscriptions = request.subscriptions();
-        requireCodes(
-                subscriptions.size(), answer, PacketType.SUBACK, version.isV5() ? "MQTT-3.8.4-6" : "MQTT-3.8.4-5");
+        requireCodes(subscriptions.size(), answer, PacketType.SUBACK, version.isV5() ? "MQTT-3.8.4-6" : "MQTT-3.8.4-5");
         for (int i = 0; i < subscriptions.size(); i++) {
             if (!ReasonCode.isFailure(answer.reasonCode(i))) {
                 Subscription subscription = subscriptions.get(i);

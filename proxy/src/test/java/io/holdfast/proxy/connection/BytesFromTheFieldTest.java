@@ -116,8 +116,12 @@ class BytesFromTheFieldTest {
             device.expect(Packet.PUBACK, 1);
             device.send(Packets.publishFlags(version, 2, 2, "t", Packets.NONE, new byte[256 * 1024]));
             device.expect(Packet.PUBACK, 2);
-            device.send(subscribe(version, 3, IntStream.range(0, 500).mapToObj(i -> "some/long/filter/number/" + i)
-                    .toList()));
+            device.send(subscribe(
+                    version,
+                    3,
+                    IntStream.range(0, 500)
+                            .mapToObj(i -> "some/long/filter/number/" + i)
+                            .toList()));
             assertEquals(500, device.expect(Packet.SUBACK, 3).body().length - (version == Packets.V5 ? 3 : 2));
         }
         assertEquals(0, proxy.count(Meter.DROPPED_CAP_PAYLOAD));
@@ -228,27 +232,39 @@ class BytesFromTheFieldTest {
         startProxy("--route", "hold #");
         answers.on(
                         Packet.PUBLISH,
-                        (connection, packet) -> Packets.hex((packet.qos() == 1 ? "40" : "50") + "0b 00 01 " + properties))
+                        (connection, packet) ->
+                                Packets.hex((packet.qos() == 1 ? "40" : "50") + "0b 00 01 " + properties))
                 .on(Packet.PUBREL, (connection, packet) -> Packets.hex("70 0b 00 01 " + properties))
                 .on(
                         Packet.SUBSCRIBE,
-                        (connection, packet) -> Packets.hex("90 04 00 01 00 00 62 0b 00 01 " + properties
-                                + "e0 09 8e 07 26 00 01 6b 00 01 76"));
+                        (connection, packet) -> Packets.hex(
+                                "90 04 00 01 00 00 62 0b 00 01 " + properties + "e0 09 8e 07 26 00 01 6b 00 01 76"));
         try (RawMqttClient device = RawMqttClient.connect(proxy.port(), Packets.V5, "props", true)) {
             device.send(Packets.publish(Packets.V5, 1, 1, "t", "m"));
-            assertEquals("400b0001000726" + "00016b000176", device.expect(Packet.PUBACK).hex());
+            assertEquals(
+                    "400b0001000726" + "00016b000176",
+                    device.expect(Packet.PUBACK).hex());
             device.send(Packets.publish(Packets.V5, 2, 1, "t", "m"));
-            assertEquals("500b0001000726" + "00016b000176", device.expect(Packet.PUBREC).hex());
+            assertEquals(
+                    "500b0001000726" + "00016b000176",
+                    device.expect(Packet.PUBREC).hex());
             device.sendHex("62 0b 00 01 " + properties);
-            assertEquals("620b0001000726" + "00016b000176", broker.awaitReceived(
-                            Packet.PUBREL, 1, Duration.ofSeconds(5))
-                    .get(0)
-                    .hex());
-            assertEquals("700b0001000726" + "00016b000176", device.expect(Packet.PUBCOMP).hex());
+            assertEquals(
+                    "620b0001000726" + "00016b000176",
+                    broker.awaitReceived(Packet.PUBREL, 1, Duration.ofSeconds(5))
+                            .get(0)
+                            .hex());
+            assertEquals(
+                    "700b0001000726" + "00016b000176",
+                    device.expect(Packet.PUBCOMP).hex());
             device.send(Packets.subscribe(Packets.V5, 1, "a", 0));
             device.expect(Packet.SUBACK);
-            assertEquals("620b0001000726" + "00016b000176", device.expect(Packet.PUBREL).hex());
-            assertEquals("e0098e0726" + "00016b000176", device.expect(Packet.DISCONNECT).hex());
+            assertEquals(
+                    "620b0001000726" + "00016b000176",
+                    device.expect(Packet.PUBREL).hex());
+            assertEquals(
+                    "e0098e0726" + "00016b000176",
+                    device.expect(Packet.DISCONNECT).hex());
         }
     }
 

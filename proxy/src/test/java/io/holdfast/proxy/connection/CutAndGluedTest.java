@@ -13,7 +13,6 @@ import io.holdfast.proxy.testing.Script;
 import io.holdfast.proxy.testing.ScriptedBroker;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -95,8 +94,19 @@ class CutAndGluedTest {
     }
 
     private static final List<String> ANSWERS_TO_A_DEVICE = List.of(
-            "CONNACK", "PINGRESP", "PUBACK 2", "PUBACK 4", "PUBCOMP 3", "PUBCOMP 5", "PUBLISH 11", "PUBLISH 12",
-            "PUBREC 3", "PUBREC 5", "PUBREL 12", "SUBACK 1", "UNSUBACK 6");
+            "CONNACK",
+            "PINGRESP",
+            "PUBACK 2",
+            "PUBACK 4",
+            "PUBCOMP 3",
+            "PUBCOMP 5",
+            "PUBLISH 11",
+            "PUBLISH 12",
+            "PUBREC 3",
+            "PUBREC 5",
+            "PUBREL 12",
+            "SUBACK 1",
+            "UNSUBACK 6");
 
     /** Everything that a device may send, in one piece. DISCONNECT has a place of its own: it ends the answers. */
     private static byte[] deviceSession(int version, String clientId) {
@@ -205,7 +215,10 @@ class CutAndGluedTest {
             List<String> expected = brokerPackets(version);
             for (int cut = WHOLE; cut <= cuts; cut++) {
                 RawMqttClient device = devices.get(cut);
-                assertEquals(expected, read(device, expected.size()).stream().sorted().toList(), "cut at " + cut);
+                assertEquals(
+                        expected,
+                        read(device, expected.size()).stream().sorted().toList(),
+                        "cut at " + cut);
                 if (version == Packets.V5) {
                     device.expectClosed(RawMqttClient.PATIENCE);
                 }
@@ -257,8 +270,16 @@ class CutAndGluedTest {
 
     private static List<String> brokerPackets(int version) {
         List<String> names = new ArrayList<>(List.of(
-                "CONNACK", "PUBACK 2", "PUBCOMP 3", "PUBLISH", "PUBLISH 11", "PUBLISH 12", "PUBREC 3", "PUBREL 12",
-                "SUBACK 1", "UNSUBACK 4"));
+                "CONNACK",
+                "PUBACK 2",
+                "PUBCOMP 3",
+                "PUBLISH",
+                "PUBLISH 11",
+                "PUBLISH 12",
+                "PUBREC 3",
+                "PUBREL 12",
+                "SUBACK 1",
+                "UNSUBACK 4"));
         if (version == Packets.V5) {
             names.add(1, "DISCONNECT");
         }

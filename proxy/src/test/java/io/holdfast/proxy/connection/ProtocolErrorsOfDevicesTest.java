@@ -161,9 +161,11 @@ class ProtocolErrorsOfDevicesTest {
             device.expectClosed(RawMqttClient.PATIENCE);
         }
         assertOneLineAndOneCount("client '" + client + "'", counted);
-        assertEquals(1, broker.broker().received(Packet.CONNECT).stream()
-                .filter(connect -> connect.clientId().equals(client))
-                .count());
+        assertEquals(
+                1,
+                broker.broker().received(Packet.CONNECT).stream()
+                        .filter(connect -> connect.clientId().equals(client))
+                        .count());
         assertEquals(
                 0,
                 broker.linkConnections().stream()
@@ -174,7 +176,9 @@ class ProtocolErrorsOfDevicesTest {
     }
 
     private static void assertOneLineAndOneCount(String who, long countedBefore) {
-        await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2)).until(() -> !log.with(who).isEmpty());
+        await().pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(2))
+                .until(() -> !log.with(who).isEmpty());
         assertEquals(1, log.with(who).size(), () -> String.join("\n", log.with(who)));
         assertEquals(countedBefore + 1, proxy.count(Meter.CLOSED_PROTOCOL));
         neighbour.send(Packets.pingreq());
@@ -262,8 +266,11 @@ class ProtocolErrorsOfDevicesTest {
                 .on(Packet.CONNECT, (connection, connect) -> auth)
                 .on(Packet.AUTH, (connection, packet) -> Packets.connack(Packets.V5, false, Packets.hex(METHOD)));
         try (RawMqttClient device = RawMqttClient.open(proxy.port())) {
-            device.send(new Packets.Connect(Packets.V5, "auth").properties(Packets.hex(METHOD)).bytes());
-            assertEquals("f009180715" + "00016d160000", device.expect(Packet.AUTH).hex());
+            device.send(new Packets.Connect(Packets.V5, "auth")
+                    .properties(Packets.hex(METHOD))
+                    .bytes());
+            assertEquals(
+                    "f009180715" + "00016d160000", device.expect(Packet.AUTH).hex());
             device.send(auth);
             device.expect(Packet.CONNACK);
             byte[] again = Packets.hex("f0 06 19 04 15 00 01 6d");
