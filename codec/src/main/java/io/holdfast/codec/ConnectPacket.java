@@ -13,6 +13,7 @@ public final class ConnectPacket {
     /** {@link #receiveMaximum()} of a client that names none (v5 §3.1.2.11.3). */
     public static final int DEFAULT_RECEIVE_MAXIMUM = 65_535;
 
+    private static final int FIRST_BYTE = PacketType.CONNECT << 4;
     private static final int CLEAN_START = 0x02;
     private static final int WILL_FLAG = 0x04;
     private static final int WILL_QOS_SHIFT = 3;
@@ -45,6 +46,10 @@ public final class ConnectPacket {
         BodyReader body = new BodyReader(buf, bodyOffset, end, PacketType.CONNECT, null);
         version = readProtocol(body);
         body.version(version);
+        int firstByte = buf.getUnsignedByte(offset);
+        if (firstByte != FIRST_BYTE && version != MqttVersion.MQTT_3_1) {
+            throw FixedHeader.wrongFlags(firstByte, version);
+        }
         flagsOffset = body.index() - offset;
         flags = body.readByte("Connect Flags");
         checkFlags(body);

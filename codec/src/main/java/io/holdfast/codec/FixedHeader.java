@@ -26,14 +26,20 @@ final class FixedHeader {
         if (!isTypeAllowed(type, from, version)) {
             return rejectType(type, from, version, byteText);
         }
-        int flags = firstByte & FLAGS;
         if (type == PacketType.PUBLISH) {
             return MqttProtocolException.malformed("MQTT-3.3.1-4", byteText + "PUBLISH with QoS 3");
         }
+        return wrongFlags(firstByte, version);
+    }
+
+    /** Names the flags of a first byte that are not as the version wants them. */
+    static MqttProtocolException wrongFlags(int firstByte, MqttVersion version) {
+        int type = PacketType.of(firstByte);
         return MqttProtocolException.malformed(
                 flagsStatement(type, version),
-                byteText + PacketType.name(type) + " with fixed header flags 0x" + Integer.toHexString(flags)
-                        + " instead of 0x" + Integer.toHexString(requiredFlags(type)));
+                String.format(
+                        "first byte 0x%02x: %s with fixed header flags 0x%x instead of 0x%x",
+                        firstByte, PacketType.name(type), firstByte & FLAGS, requiredFlags(type)));
     }
 
     /** The problem with a Remaining Length, or null if there is none. */
@@ -96,6 +102,9 @@ final class FixedHeader {
     private static boolean areFlagsAllowed(int type, int flags, MqttVersion version) {
         if (type == PacketType.PUBLISH) {
             return (flags & 0x6) != 0x6;
+        }
+        if (type == PacketType.CONNECT) {
+            return true; // 3.1 leaves them unused: ConnectPacket knows the version
         }
         int required = requiredFlags(type);
         if (version == MqttVersion.MQTT_3_1 && required != 0) {

@@ -2,6 +2,7 @@ package io.holdfast.codec;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
@@ -14,6 +15,7 @@ class ReservedBitsAreNamedTest {
     @ParameterizedTest
     @CsvSource({
         ", 1f 0e 00 04 4d 51 54 54 04 02 00 3c 00 02 63 31, MQTT-2.2.2-2, 0x1f",
+        ", 11 0f 00 04 4d 51 54 54 05 02 00 3c 00 00 02 63 31, MQTT-2.1.3-1, 0x11",
         "MQTT_3_1_1, 60 02 00 01, MQTT-3.6.1-1, 0x60",
         "MQTT_3_1_1, 6a 02 00 01, MQTT-3.6.1-1, 0x6a",
         "MQTT_5, 80 06 00 01 00 01 61 00, MQTT-3.8.1-1, 0x80",
@@ -27,6 +29,13 @@ class ReservedBitsAreNamedTest {
         assertEquals(statement, e.statement());
         assertTrue(e.getMessage().contains(firstByte) && e.getMessage().contains("flags"), e.getMessage());
         assertFalse(e.getMessage().contains("QoS"), e.getMessage());
+    }
+
+    /** 3.1 section 3.1: DUP, QoS and RETAIN are not used in CONNECT. */
+    @Test
+    void mqtt31LeavesTheFlagsOfConnectUnused() {
+        assertNull(Packets.violation(
+                Direction.FROM_CLIENT, null, "14 0f 00 06 4d 51 49 73 64 70 03 02 00 0a 00 01 70"));
     }
 
     @Test
@@ -61,7 +70,7 @@ class ReservedBitsAreNamedTest {
             byte[] one = {(byte) firstByte};
             assertEquals(fromClient, Packets.violation(Direction.FROM_CLIENT, version, one) == null, Bytes.hex(one));
             assertEquals(fromServer, Packets.violation(Direction.FROM_SERVER, version, one) == null, Bytes.hex(one));
-            assertEquals(firstByte == 0x10, Packets.violation(Direction.FROM_CLIENT, null, one) == null);
+            assertEquals(firstByte >> 4 == 1, Packets.violation(Direction.FROM_CLIENT, null, one) == null);
             assertEquals(firstByte == 0x20, Packets.violation(Direction.FROM_SERVER, null, one) == null);
         }
     }

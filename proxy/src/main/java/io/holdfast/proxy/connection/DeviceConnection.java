@@ -317,7 +317,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         if (state == ConnectionState.DIALLING || state == ConnectionState.OPENING_SESSION) {
             ByteBuf out = ctx.alloc().buffer();
             AckWriter.connack(out, false, ReasonCode.SERVER_UNAVAILABLE, version);
-            ctx.writeAndFlush(out);
+            writeLast(out);
             close(CloseCause.CONNECT_REFUSED, ReasonCode.SERVER_UNAVAILABLE, why);
         }
     }
@@ -598,7 +598,17 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         } else {
             AckWriter.connack(out, false, reason, version);
         }
-        ctx.writeAndFlush(out);
+        writeLast(out);
+    }
+
+    /** Unless it is more than the device takes [MQTT-3.1.2-24]. Takes over {@code out}. */
+    private void writeLast(ByteBuf out) {
+        long most = connect.maximumPacketSize();
+        if (most == 0 || out.readableBytes() <= most) {
+            ctx.writeAndFlush(out);
+        } else {
+            out.release();
+        }
     }
 
     /** Behind what has been written; a peer that does not read it does not keep the socket. */

@@ -308,4 +308,19 @@ class ProtocolErrorsOfDevicesTest {
         }
         assertEquals(1, log.with("'tiny'").size());
     }
+
+    @Test
+    void aDeviceThatTakesNoDisconnectIsClosedWithoutOne() {
+        broker.link().keepBack(Packet.CONNECT);
+        try (RawMqttClient device = RawMqttClient.open(proxy.port())) {
+            device.send(new Packets.Connect(Packets.V5, "smallest")
+                    .properties(Packets.property32(0x27, 2))
+                    .bytes());
+            device.sendHex("c1 00");
+            device.expectClosed(RawMqttClient.PATIENCE);
+        } finally {
+            broker.link().letThrough(Packet.CONNECT).dropHeld();
+        }
+        assertEquals(1, log.with("'smallest'").size());
+    }
 }
