@@ -10,6 +10,8 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
@@ -24,6 +26,15 @@ public final class AcceptGuard extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(AcceptGuard.class);
     /** Without it an acceptor that has no descriptors would try again at once, for ever. */
     private static final long PAUSE_MS = 200;
+    /** Only after that it is unlikely that a CONNECT is on its way; one crowd of devices must not push itself out. */
+    private static final long SILENT_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private static final Set<Meter> LOGGED = EnumSet.of(
+            Meter.SHED_CONNECTIONS,
+            Meter.SHED_ADDRESS,
+            Meter.SHED_ACCEPT_RATE,
+            Meter.SHED_UNCONNECTED,
+            Meter.ACCEPT_FAILED);
 
     private final NanoClock clock;
     private final Counters counters;
@@ -49,6 +60,9 @@ public final class AcceptGuard extends ChannelInboundHandlerAdapter {
         this.addresses = new AddressLimit(settings.maxConnectionsPerAddress());
         this.rate = settings.acceptRate() == 0 ? null : new TokenBucket(settings.acceptRate(), clock.nanoTime());
         this.unconnected = unconnected;
+        for (Meter meter : LOGGED) { // now, since without descriptors not even a class may be found
+            lines.put(meter, new LogThrottle(clock));
+        }
     }
 
     @Override
@@ -63,7 +77,7 @@ public final class AcceptGuard extends ChannelInboundHandlerAdapter {
         }
         connections.opened();
         addresses.opened(address);
-        unconnected.accepted(socket);
+        unconnected.accepted(socket, clock.nanoTime());
         socket.closeFuture().addListener(closed -> {
             connections.closed();
             addresses.closed(address);
@@ -79,12 +93,17 @@ public final class AcceptGuard extends ChannelInboundHandlerAdapter {
         if (addresses.isReached(address)) {
             return Meter.SHED_ADDRESS;
         }
-        boolean makeRoom = connections.isReached() || unconnected.isFull();
-        return makeRoom && !closeOldestUnconnected() ? Meter.SHED_CONNECTIONS : null;
+        if (connections.isReached()) {
+            return closeOldestUnconnected(SILENT_NS) ? null : Meter.SHED_CONNECTIONS;
+        }
+        if (unconnected.isFull()) {
+            closeOldestUnconnected(0);
+        }
+        return null;
     }
 
-    private boolean closeOldestUnconnected() {
-        Channel oldest = unconnected.takeOldest();
+    private boolean closeOldestUnconnected(long leastAgeNs) {
+        Channel oldest = unconnected.takeOldest(clock.nanoTime() - leastAgeNs);
         if (oldest == null) {
             return false;
         }
@@ -97,30 +116,25 @@ public final class AcceptGuard extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         counters.increment(Meter.ACCEPT_FAILED);
-        long leftOut = throttle(Meter.ACCEPT_FAILED).pass();
+        long leftOut = lines.get(Meter.ACCEPT_FAILED).pass();
         if (leftOut != LogThrottle.LEAVE_OUT) {
             LOG.error(
-                    "Cannot accept connections at {}: {} ({}; {} more like this). It goes on when there is room: raise"
-                            + " ulimit -n or lower --max-connections",
+                    "Cannot accept at {}: {} ({} more like this since the last line). It goes on when there is room:"
+                            + " raise ulimit -n or lower --max-connections",
                     ctx.channel().localAddress(),
                     cause.getMessage(),
-                    Descriptors.now(),
                     leftOut);
         }
-        closeOldestUnconnected();
+        closeOldestUnconnected(0);
         ctx.channel().config().setAutoRead(false);
         ctx.executor().schedule(() -> ctx.channel().config().setAutoRead(true), PAUSE_MS, TimeUnit.MILLISECONDS);
     }
 
     private void report(Meter meter, Channel socket) {
         counters.increment(meter);
-        long leftOut = throttle(meter).pass();
+        long leftOut = lines.get(meter).pass();
         if (leftOut != LogThrottle.LEAVE_OUT) {
             LOG.warn("{} {}; {} more like this since the last line", meter.sentence(), socket.remoteAddress(), leftOut);
         }
-    }
-
-    private LogThrottle throttle(Meter meter) {
-        return lines.computeIfAbsent(meter, kind -> new LogThrottle(clock));
     }
 }

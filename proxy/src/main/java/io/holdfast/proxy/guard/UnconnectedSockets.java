@@ -2,7 +2,8 @@ package io.holdfast.proxy.guard;
 
 import io.netty.channel.Channel;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * The sockets that have not sent their CONNECT yet. Who means well sends it at once, so where there are too many the one
@@ -10,7 +11,7 @@ import java.util.LinkedHashSet;
  */
 public final class UnconnectedSockets {
     private final int most;
-    private final LinkedHashSet<Channel> oldestFirst = new LinkedHashSet<>();
+    private final LinkedHashMap<Channel, Long> acceptedNs = new LinkedHashMap<>();
 
     /** @param most at once, at least 1 */
     public UnconnectedSockets(int most) {
@@ -19,32 +20,30 @@ public final class UnconnectedSockets {
 
     /** Whether one more would be too many. */
     synchronized boolean isFull() {
-        return oldestFirst.size() >= most;
+        return acceptedNs.size() >= most;
     }
 
     /** A socket was accepted. */
-    synchronized void accepted(Channel channel) {
-        oldestFirst.add(channel);
+    synchronized void accepted(Channel channel, long nowNs) {
+        acceptedNs.put(channel, nowNs);
     }
 
     /** Its CONNECT has come, or it is gone. */
     public synchronized void remove(Channel channel) {
-        oldestFirst.remove(channel);
+        acceptedNs.remove(channel);
     }
 
-    /** Takes out the oldest; null if there is none. */
-    synchronized Channel takeOldest() {
-        Iterator<Channel> oldest = oldestFirst.iterator();
-        if (!oldest.hasNext()) {
+    /** Takes out the oldest, if it was accepted at {@code latestNs} or before; else null. */
+    synchronized Channel takeOldest(long latestNs) {
+        Iterator<Map.Entry<Channel, Long>> entries = acceptedNs.entrySet().iterator();
+        if (!entries.hasNext()) {
             return null;
         }
-        Channel channel = oldest.next();
-        oldest.remove();
-        return channel;
-    }
-
-    /** How many there are. */
-    public synchronized int size() {
-        return oldestFirst.size();
+        Map.Entry<Channel, Long> oldest = entries.next();
+        if (oldest.getValue() - latestNs > 0) {
+            return null;
+        }
+        entries.remove();
+        return oldest.getKey();
     }
 }

@@ -12,6 +12,7 @@ import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.ProxyUnderTest;
 import io.holdfast.proxy.testing.RawMqttClient;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -68,6 +69,7 @@ class AcceptLimitsTest {
         for (int i = 0; i < 3; i++) {
             silent.add(RawMqttClient.open(proxy.port()));
         }
+        silent.get(2).expectSilence(Duration.ofMillis(700)); // younger, their CONNECT may be on its way
         try (RawMqttClient device = connect("device");
                 RawMqttClient another = connect("another")) {
             silent.get(0).expectClosed(RawMqttClient.PATIENCE);

@@ -1,5 +1,6 @@
 package io.holdfast.proxy.testing;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -7,6 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 
 /**
  * The proxy, or any other {@code holdfast} command, in a JVM of its own, with this JVM's class path. The same object
@@ -18,6 +22,7 @@ public final class HoldfastProcess implements AutoCloseable {
 
     private final List<String> arguments;
     private final List<String> jvmFlags = new ArrayList<>(List.of("-Xmx256m"));
+    private List<String> prefix = List.of();
     private final StringBuilder earlier = new StringBuilder();
     private ChildProcess process;
 
@@ -36,6 +41,12 @@ public final class HoldfastProcess implements AutoCloseable {
         return this;
     }
 
+    /** With at most so many file descriptors ({@code ulimit -n}). */
+    public HoldfastProcess descriptorLimit(final int descriptors) {
+        prefix = List.of("/bin/sh", "-c", "ulimit -n " + descriptors + " && exec \"$@\"", "sh");
+        return this;
+    }
+
     /** Starts it and waits until it says that it is ready. */
     public HoldfastProcess start() {
         launch();
@@ -51,7 +62,7 @@ public final class HoldfastProcess implements AutoCloseable {
         if (process != null) {
             earlier.append(process.output()).append('\n');
         }
-        final List<String> command = new ArrayList<>();
+        final List<String> command = new ArrayList<>(prefix);
         command.add(Programs.java());
         command.addAll(Programs.storeFlags());
         command.addAll(jvmFlags);
@@ -62,13 +73,38 @@ public final class HoldfastProcess implements AutoCloseable {
         return this;
     }
 
+    /** As it is shipped: directories of classes, too, as jars, which are opened once and not for each class. */
+    private String classPath() throws IOException {
+        final String own = System.getProperty("java.class.path");
+        if (prefix.isEmpty()) {
+            return own;
+        }
+        final List<String> entries = new ArrayList<>();
+        for (final String entry : own.split(File.pathSeparator, -1)) {
+            entries.add(Files.isDirectory(Path.of(entry)) ? jarOf(Path.of(entry)) : entry);
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+
+    private static String jarOf(final Path directory) throws IOException {
+        final Path jar = Files.createTempFile("holdfast-test", ".jar");
+        jar.toFile().deleteOnExit();
+        try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(jar));
+                Stream<Path> files = Files.walk(directory)) {
+            for (final Path file : files.filter(Files::isRegularFile).toList()) {
+                out.putNextEntry(new ZipEntry(directory.relativize(file).toString()));
+                Files.copy(file, out);
+            }
+        }
+        return jar.toString();
+    }
+
     /** A file, since a class path may be longer than a command line. */
-    private static Path classPathFile() {
+    private Path classPathFile() {
         try {
             final Path file = Files.createTempFile("holdfast-test", ".classpath");
             file.toFile().deleteOnExit();
-            final String quoted =
-                    System.getProperty("java.class.path").replace("\\", "\\\\").replace("\"", "\\\"");
+            final String quoted = classPath().replace("\\", "\\\\").replace("\"", "\\\"");
             return Files.writeString(file, "-cp \"" + quoted + "\"");
         } catch (final IOException e) {
             throw new UncheckedIOException(e);
@@ -97,6 +133,14 @@ public final class HoldfastProcess implements AutoCloseable {
 
     public boolean isAlive() {
         return process != null && process.isAlive();
+    }
+
+    /** Objects of each class after a full garbage collection, by the JVM's own count; the text of {@code jcmd}. */
+    public String liveObjects() {
+        final ChildProcess jcmd = ChildProcess.start(
+                "jcmd", List.of(Programs.jcmd(), Long.toString(pid()), "GC.class_histogram"));
+        jcmd.awaitExit(PATIENCE);
+        return jcmd.output();
     }
 
     public long pid() {

@@ -32,6 +32,11 @@ final class Programs {
                 .toString();
     }
 
+    /** The diagnostic command of this JDK. */
+    static String jcmd() {
+        return Path.of(java()).resolveSibling("jcmd").toString();
+    }
+
     /** What this JVM was started with so that Chronicle and Agrona work; a child that runs our code needs the same. */
     static List<String> storeFlags() {
         final List<String> flags = new ArrayList<>();
