@@ -36,7 +36,7 @@ public final class AckView {
         }
         packetId = buf.getUnsignedShort(bodyOffset);
         if (packetId == 0) {
-            throw MqttProtocolException.malformed(
+            throw MqttProtocolException.protocolError(
                     version.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1",
                     PacketType.name(type) + " with Packet Identifier 0");
         }

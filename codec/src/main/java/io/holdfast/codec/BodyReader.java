@@ -47,7 +47,7 @@ final class BodyReader {
     int readPacketId() {
         int packetId = readShort("Packet Identifier");
         if (packetId == 0) {
-            throw malformed(version.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1", "a Packet Identifier of 0");
+            throw protocolError(version.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1", "a Packet Identifier of 0");
         }
         return packetId;
     }
@@ -84,21 +84,27 @@ final class BodyReader {
             throw TopicName.illFormedUtf8("Topic Filter of " + PacketType.name(type), version);
         }
         if (!TopicFilter.isValidFilter(buf, offset, length)) {
-            throw invalidFilter("MQTT-4.7.1-1");
+            throw invalidFilter(offset, length);
         }
         if (!wanted && buf.getByte(offset) != '$') {
             return null;
         }
         String filter = buf.toString(offset, length, StandardCharsets.UTF_8);
         if (version.isV5() && !TopicFilter.isShareWellFormed(filter)) {
-            throw invalidFilter("MQTT-4.8.2-1");
+            throw protocolError("MQTT-4.8.2-1", "a Shared Subscription without a name or a filter");
         }
         return filter;
     }
 
-    private MqttProtocolException invalidFilter(String statement) {
-        return MqttProtocolException.of(
-                ReasonCode.TOPIC_FILTER_INVALID, statement, PacketType.name(type) + " with an invalid Topic Filter");
+    /** 0x8F is for a filter that is correctly formed, but not accepted (v5 §3.14.2.1). */
+    private MqttProtocolException invalidFilter(int offset, int length) {
+        if (TopicFilter.isTooDeep(buf, offset, length)) {
+            return MqttProtocolException.of(
+                    ReasonCode.TOPIC_FILTER_INVALID,
+                    "",
+                    PacketType.name(type) + " with a Topic Filter of more than " + TopicFilter.MAX_LEVELS + " levels");
+        }
+        return malformed(length == 0 ? "MQTT-4.7.3-1" : "MQTT-4.7.1-1", "an invalid Topic Filter");
     }
 
     byte[] readRest() {

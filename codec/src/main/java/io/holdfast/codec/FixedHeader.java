@@ -21,7 +21,7 @@ final class FixedHeader {
         int type = PacketType.of(firstByte);
         String byteText = String.format("first byte 0x%02x: ", firstByte);
         if (type == PacketType.RESERVED || (type == PacketType.AUTH && version != null && !version.isV5())) {
-            return MqttProtocolException.malformed("", byteText + "packet type " + type + " is reserved");
+            return MqttProtocolException.protocolError("", byteText + "packet type " + type + " is reserved");
         }
         if (!isTypeAllowed(type, from, version)) {
             return rejectType(type, from, version, byteText);

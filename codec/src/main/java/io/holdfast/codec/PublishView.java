@@ -94,7 +94,7 @@ public final class PublishView {
             packetId = buffer.getUnsignedShort(index);
             index += Short.BYTES;
             if (packetId == 0) {
-                throw MqttProtocolException.malformed(
+                throw MqttProtocolException.protocolError(
                         mqttVersion.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1", "PUBLISH with Packet Identifier 0");
             }
         }

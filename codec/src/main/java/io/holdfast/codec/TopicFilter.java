@@ -43,6 +43,14 @@ public final class TopicFilter {
         return MqttUtf8.isWellFormed(in, index, length) && problem(in, index, length) == null;
     }
 
+    static boolean isTooDeep(ByteBuf in, int index, int length) {
+        int levels = 1;
+        for (int i = index; i < index + length; i++) {
+            levels += in.getByte(i) == '/' ? 1 : 0;
+        }
+        return levels > MAX_LEVELS;
+    }
+
     /** True if the filter is that of a Shared Subscription (v5 §4.8.2), well-formed or not. */
     public static boolean isShared(String filter) {
         return filter.startsWith(SHARE_PREFIX) || filter.equals("$share");

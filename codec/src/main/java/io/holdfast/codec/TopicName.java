@@ -37,8 +37,7 @@ public final class TopicName {
         }
         int slashes = countSlashesUnlessWildcard(in, index, length);
         if (slashes < 0) {
-            throw MqttProtocolException.of(
-                    ReasonCode.TOPIC_NAME_INVALID, "MQTT-3.3.2-2", "the Topic Name has a wildcard character");
+            throw MqttProtocolException.malformed("MQTT-3.3.2-2", "the Topic Name has a wildcard character");
         }
         if (slashes >= maxLevels) {
             throw MqttProtocolException.of(

@@ -19,7 +19,7 @@ class AckTest {
 
     @ParameterizedTest
     @CsvSource({
-        "40 02 00 00, 0x81", // Packet Identifier 0
+        "40 02 00 00, 0x82", // Packet Identifier 0
         "40 03 00 01 01, 0x82", // a code that PUBACK has not
         "62 03 00 01 10, 0x82", // a code that PUBREL has not
         "70 03 00 01 80, 0x82",

@@ -162,7 +162,7 @@ class ConnectPacketTest {
         assertEquals(0x81, v5(Bytes.properties(PropertyId.TOPIC_ALIAS, Bytes.u16(1)), 0));
         assertEquals(0x81, v5(Bytes.properties(PropertyId.WILL_DELAY_INTERVAL, Bytes.u32(1)), 0));
         assertEquals(0x81, v5(Bytes.hex("05"), 0));
-        assertEquals(0x90, v5(NO_PROPERTIES, 4, NO_PROPERTIES, "a/#", ""));
+        assertEquals(0x81, v5(NO_PROPERTIES, 4, NO_PROPERTIES, "a/#", ""));
         assertEquals(0x81, v5(NO_PROPERTIES, 4, Bytes.properties(PropertyId.TOPIC_ALIAS, Bytes.u16(1)), "a", ""));
         assertEquals(0x81, v5(NO_PROPERTIES, 0, "trailing"));
     }

@@ -23,23 +23,23 @@ class ControlPacketsTest {
         "FROM_CLIENT, MQTT_5, 82 07 00 01 00 00 01 61 40, 0x81", // reserved
         "FROM_CLIENT, MQTT_3_1_1, 82 06 00 01 00 01 61 04, 0x81", // reserved
         "FROM_CLIENT, MQTT_5, 82 08 00 01 00 00 01 61 00 00, 0x81", // trailing byte
-        "FROM_CLIENT, MQTT_5, 82 06 00 01 00 00 00 00, 0x8f", // empty filter
-        "FROM_CLIENT, MQTT_5, 82 08 00 01 00 00 02 61 23 00, 0x8f", // a#
+        "FROM_CLIENT, MQTT_5, 82 06 00 01 00 00 00 00, 0x81", // empty filter
+        "FROM_CLIENT, MQTT_5, 82 08 00 01 00 00 02 61 23 00, 0x81", // a#
         "FROM_CLIENT, MQTT_5, 82 07 00 01 00 00 01 ff 00, 0x81", // UTF-8
         "FROM_CLIENT, MQTT_5, 82 10 00 01 00 00 0a 24 73 68 61 72 65 2f 67 2f 61 04, 0x82", // No Local on $share
-        "FROM_CLIENT, MQTT_5, 82 0e 00 01 00 00 08 24 73 68 61 72 65 2f 67 00, 0x8f", // $share/g
+        "FROM_CLIENT, MQTT_5, 82 0e 00 01 00 00 08 24 73 68 61 72 65 2f 67 00, 0x82", // $share/g
         "FROM_CLIENT, MQTT_5, 82 09 00 01 02 0b 00 00 01 61 00, 0x82", // Subscription Identifier 0
         "FROM_CLIENT, MQTT_5, 82 0b 00 01 04 0b 01 0b 01 00 01 61 00, 0x82", // twice
         "FROM_CLIENT, MQTT_5, a2 03 00 01 00, 0x82",
-        "FROM_CLIENT, MQTT_5, a2 06 00 00 00 00 01 61, 0x81",
+        "FROM_CLIENT, MQTT_5, a2 06 00 00 00 00 01 61, 0x82",
         "FROM_CLIENT, MQTT_5, a2 08 00 01 02 0b 01 00 01 61, 0x81", // a property of SUBSCRIBE
         "FROM_SERVER, MQTT_5, 90 03 00 01 00, 0x81", // no codes
-        "FROM_SERVER, MQTT_5, 90 04 00 00 00 00, 0x81",
+        "FROM_SERVER, MQTT_5, 90 04 00 00 00 00, 0x82",
         "FROM_SERVER, MQTT_5, 90 04 00 01 00 03, 0x82",
         "FROM_SERVER, MQTT_3_1_1, 90 03 00 01 87, 0x82",
         "FROM_SERVER, MQTT_5, b0 03 00 01 00, 0x81",
         "FROM_SERVER, MQTT_5, b0 04 00 01 00 01, 0x82",
-        "FROM_SERVER, MQTT_3_1_1, b0 02 00 00, 0x81",
+        "FROM_SERVER, MQTT_3_1_1, b0 02 00 00, 0x82",
         "FROM_CLIENT, MQTT_5, e0 01 01, 0x82",
         "FROM_CLIENT, MQTT_5, e0 03 00 00 00, 0x81", // trailing byte
         "FROM_SERVER, MQTT_5, e0 07 00 05 11 00 00 00 00, 0x82", // Session Expiry Interval
@@ -50,14 +50,14 @@ class ControlPacketsTest {
         "FROM_CLIENT, MQTT_5, f0 0a 18 08 15 00 01 61 15 00 01 61, 0x82", // twice
         "FROM_CLIENT, MQTT_5, f0 07 18 04 15 00 01 61 00, 0x81", // trailing byte
         "FROM_SERVER, MQTT_5, f0 06 19 04 15 00 01 61, 0x82", // re-authenticate, which is the client's to say
-        "FROM_SERVER, MQTT_3_1_1, f0 00, 0x81",
+        "FROM_SERVER, MQTT_3_1_1, f0 00, 0x82",
         "FROM_SERVER, MQTT_3_1_1, e0 00, 0x82",
         "FROM_SERVER, MQTT_3_1_1, 90 02 00 01, 0x81", // no codes
         "FROM_SERVER, MQTT_3_1_1, 90 00, 0x81",
         "FROM_SERVER, MQTT_5, 90 00, 0x81",
         "FROM_SERVER, MQTT_5, 20 03 00 8e 00, 0x82", // a code of DISCONNECT
         "FROM_SERVER, MQTT_3_1_1, 20 02 00 06, 0x82",
-        "FROM_CLIENT, MQTT_3_1_1, f0 00, 0x81"
+        "FROM_CLIENT, MQTT_3_1_1, f0 00, 0x82"
     })
     void refuses(Direction direction, MqttVersion version, String hex, String reasonCode) {
         MqttProtocolException e = Packets.violation(direction, version, hex);

@@ -22,7 +22,7 @@ class PacketIdentifierZeroIsRefusedTest {
     })
     void inEveryPacketThatHasOne(Direction direction, String hex) {
         MqttProtocolException e = Packets.violation(direction, MqttVersion.MQTT_3_1_1, hex);
-        assertEquals(ReasonCode.MALFORMED_PACKET, e.reasonCode());
+        assertEquals(ReasonCode.PROTOCOL_ERROR, e.reasonCode());
         assertEquals("MQTT-2.3.1-1", e.statement());
     }
 }

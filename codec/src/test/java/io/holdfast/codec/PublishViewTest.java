@@ -87,14 +87,14 @@ class PublishViewTest {
     @CsvSource({
         "36 06 00 01 61 00 01 78, 0x81, MQTT-3.3.1-4", // QoS 3
         "38 04 00 01 61 78, 0x81, MQTT-3.3.1-2", // DUP with QoS 0
-        "32 06 00 01 61 00 00 00, 0x81, MQTT-2.2.1-3", // Packet Identifier 0
+        "32 06 00 01 61 00 00 00, 0x82, MQTT-2.2.1-3", // Packet Identifier 0
         "30 01 00, 0x81, ''", // ends in the topic length
         "30 03 00 02 61, 0x81, ''", // ends in the topic
         "32 04 00 01 61 00, 0x81, ''", // ends in the Packet Identifier
         "30 03 00 01 61, 0x81, MQTT-1.5.5-1", // ends before the Property Length
         "30 04 00 01 61 01, 0x81, ''", // ends in the properties
         "30 05 00 01 61 80 00, 0x81, MQTT-1.5.5-1", // overlong Property Length
-        "30 04 00 01 23 00, 0x90, MQTT-3.3.2-2", // wildcard
+        "30 04 00 01 23 00, 0x81, MQTT-3.3.2-2", // wildcard
         "30 06 00 01 61 02 01 02, 0x82, ''", // Payload Format 2
         "30 06 00 01 61 02 17 01, 0x81, ''", // a property of CONNECT
         "30 08 00 01 61 04 08 00 01 2b, 0x82, MQTT-3.3.2-14", // Response Topic with wildcard

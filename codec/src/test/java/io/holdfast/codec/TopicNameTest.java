@@ -32,7 +32,7 @@ class TopicNameTest {
             for (int at = 0; at < length; at++) {
                 for (char wildcard : new char[] {'+', '#'}) {
                     String name = "a".repeat(at) + wildcard + "a".repeat(length - at - 1);
-                    assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused(name).reasonCode());
+                    assertEquals(ReasonCode.MALFORMED_PACKET, refused(name).reasonCode());
                     assertEquals("MQTT-3.3.2-2", refused(name).statement());
                 }
             }

@@ -55,6 +55,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private final AckStage acks = new AckStage(this);
     private final InboundIds ids = new InboundIds();
     private final TopicAliases aliases;
+    private final int receiveMaximum;
     private final AckView ack = new AckView(Direction.FROM_CLIENT);
     private final ReasonStrings reasonStrings;
     private final TokenBucket rate;
@@ -95,6 +96,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         this.clientIdBytes = clientId.getBytes(StandardCharsets.UTF_8);
         this.epoch = epoch;
         this.feed = loop.feed(services.store().laneFor(clientId));
+        this.receiveMaximum = limits.receiveMaximum();
         this.aliases = new TopicAliases(limits.topicAliasMaximum());
         this.reasonStrings = reasonStrings;
         int perSecond = services.context().guards().maxPublishRate();
@@ -159,11 +161,11 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     /** A v5 device that sends more than it may is at fault [MQTT-3.3.4-7]; a 3.x device was never told: it waits. */
     private boolean hasWindow(int owner) {
         if (version.isV5()) {
-            if (owner == InboundIds.NONE && openPublishes >= settings.receiveMaximum()) {
+            if (owner == InboundIds.NONE && openPublishes >= receiveMaximum) {
                 throw MqttProtocolException.of(
                         ReasonCode.RECEIVE_MAXIMUM_EXCEEDED,
                         "MQTT-3.3.4-7",
-                        "more than " + settings.receiveMaximum() + " PUBLISHes without an answer");
+                        "more than " + receiveMaximum + " PUBLISHes without an answer");
             }
         }
         return hasAckSlot(ackSlots());
@@ -171,7 +173,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
 
     /** For a v5 device that keeps to its window, one for each PUBLISH and one for each PUBREL. */
     private int ackSlots() {
-        return version.isV5() ? 2 * settings.receiveMaximum() : settings.receiveMaximum();
+        return version.isV5() ? 2 * receiveMaximum : receiveMaximum;
     }
 
     /** Copies of PUBLISHes and PUBRELs are answered each, but not kept without end. */
@@ -319,7 +321,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
 
     /** A PUBREL of the device; false if it has to wait in the decoder. */
     public boolean onRelease(ByteBuf buf, int offset, int bodyOffset, int end) {
-        if (!hasAckSlot(2 * settings.receiveMaximum())) {
+        if (!hasAckSlot(2 * receiveMaximum)) {
             return false;
         }
         ack.wrap(buf, bodyOffset, end, version, PacketType.PUBREL);

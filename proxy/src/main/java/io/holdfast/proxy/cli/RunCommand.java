@@ -327,8 +327,11 @@ final class RunCommand implements Callable<Integer> {
         checkRange("--ack-timeout", ackTimeout.ms(), 100, Long.MAX_VALUE);
         checkRange("--connect-deadline", connectDeadline.ms(), 1, Long.MAX_VALUE);
         checkRange("--ingress-memory-budget", ingressMemoryBudget.bytes(), 1 << 20, Long.MAX_VALUE);
-        checkRecordFits();
-        checkRights(routeList);
+        boolean anyOutbox = routeList.stream().anyMatch(route -> route.mode() == DeliveryMode.OUTBOX);
+        if (anyOutbox) {
+            checkRecordFits();
+        }
+        checkRights(anyOutbox);
         return new ProxyContext(
                 read("--upstream", upstream, Endpoint::parseMqtt),
                 listeners,
@@ -383,14 +386,13 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private void checkRights(List<Route> routeList) {
+    private void checkRights(boolean anyOutbox) {
         if (uplinkPasswordFile != null && uplinkUserName == null) {
             throw badUsage("--uplink-password-file needs --uplink-username");
         }
         if (uplinkPasswordFile != null && !Files.isReadable(uplinkPasswordFile)) {
             throw badUsage("--uplink-password-file: cannot read " + uplinkPasswordFile);
         }
-        boolean anyOutbox = routeList.stream().anyMatch(route -> route.mode() == DeliveryMode.OUTBOX);
         if (anyOutbox && uplinkUserName != null && !outboxTrustDevices) {
             throw badUsage("--uplink-username with an outbox route lets every device publish with the uplink's rights:"
                     + " confirm with --outbox-trust-devices, or use hold routes");

@@ -65,6 +65,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
 
     // from CONNACK on
     private ConnackPacket connack;
+    private ConnackLimits limits;
     private PublishAdmission publishes;
     private long sessionExpiryMs;
     private ArrayDeque<ByteBuf> behindStream;
@@ -238,6 +239,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             return;
         }
         connack = packet;
+        limits = limitsOf(packet);
         if (packet.code() != 0) {
             writeConnack(packet);
             close(CloseCause.CONNECT_REFUSED, packet.code(), "the broker refused it");
@@ -252,8 +254,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         sessionExpiryMs = sessionExpiryMs(packet);
         ReasonStrings reasonStrings =
                 new ReasonStrings(version.isV5() && connect.requestProblemInformation(), connect.maximumPacketSize());
-        publishes =
-                new PublishAdmission(services, loop, this, version, sessionName, epoch, deviceLimits(), reasonStrings);
+        publishes = new PublishAdmission(services, loop, this, version, sessionName, epoch, limits, reasonStrings);
         publishes.open(packet.sessionPresent());
     }
 
@@ -290,14 +291,23 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     /** False if the device cannot take it [MQTT-3.1.2-24]. */
     private boolean writeConnack(ConnackPacket packet) {
         ByteBuf out = ctx.alloc().buffer();
-        boolean fits = packet.writeTo(out, deviceLimits(), connect.maximumPacketSize());
+        boolean fits = packet.writeTo(out, limits, connect.maximumPacketSize());
         ctx.writeAndFlush(out);
         return fits;
     }
 
-    private ConnackLimits deviceLimits() {
-        ProxyContext.Devices limits = services.context().devices();
-        return new ConnackLimits(limits.receiveMaximum(), limits.topicAliasMaximum(), limits.maxPacketSize(), 2);
+    /**
+     * What the device is told. Where everything goes by hold the broker's windows are the only ones that matter, so it
+     * hears of them; else the outbox takes more than the broker does, and PUBLISHes for the broker wait here.
+     */
+    private ConnackLimits limitsOf(ConnackPacket packet) {
+        ProxyContext.Devices own = services.context().devices();
+        boolean holdOnly = !services.routes().anyOutbox();
+        return new ConnackLimits(
+                holdOnly ? Math.min(own.receiveMaximum(), packet.receiveMaximum()) : own.receiveMaximum(),
+                holdOnly ? Math.min(own.topicAliasMaximum(), packet.topicAliasMaximum()) : own.topicAliasMaximum(),
+                own.maxPacketSize(),
+                2);
     }
 
     private long sessionExpiryMs(ConnackPacket packet) {
@@ -318,6 +328,16 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             ByteBuf out = ctx.alloc().buffer();
             AckWriter.connack(out, false, ReasonCode.SERVER_UNAVAILABLE, version);
             writeLast(out);
+            close(CloseCause.CONNECT_REFUSED, ReasonCode.SERVER_UNAVAILABLE, why);
+        }
+    }
+
+    /** The broker hung up on this CONNECT: so does the proxy, as the device would have seen it directly. */
+    @Override
+    public void onConnectUnanswered(String why) {
+        if (state == ConnectionState.OPENING_SESSION) {
+            onDialFailed(why); // it had answered
+        } else {
             close(CloseCause.CONNECT_REFUSED, ReasonCode.SERVER_UNAVAILABLE, why);
         }
     }

@@ -8,8 +8,11 @@ public interface LinkOwner {
     /** The first CONNACK has come, whatever it says; the link passes nothing until the owner says so. */
     void onConnack(ConnackPacket connack);
 
-    /** The first dial failed, or the broker closed instead of answering. */
+    /** The first dial failed, or the broker does not answer. */
     void onDialFailed(String why);
+
+    /** The broker closed the connection before the device has got its CONNACK. */
+    void onConnectUnanswered(String why);
 
     /** A frame for the device; takes over {@code frame}. Flush comes with {@link #onLinkReadComplete}. */
     void onFrameForDevice(ByteBuf frame);

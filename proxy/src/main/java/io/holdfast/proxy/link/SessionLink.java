@@ -82,7 +82,7 @@ public final class SessionLink implements FrameListener {
     private Future<?> connackDeadline;
     private int resubscribesOpen;
     private boolean askedForCleanStart;
-    private String whyNoConnack = "the broker closed the connection instead of answering CONNECT";
+    private boolean brokerBrokeProtocol;
     private boolean streaming;
     private long connectedAtNs;
 
@@ -179,7 +179,12 @@ public final class SessionLink implements FrameListener {
     private void onNoConnack() {
         LOG.warn(
                 "The broker has not answered CONNECT of client '{}' for {} ms", connect.clientId(), CONNACK_TIMEOUT_MS);
-        ctx.close();
+        if (state == LinkState.DIALLING) {
+            close();
+            owner.onDialFailed("the broker does not answer CONNECT");
+        } else {
+            ctx.close();
+        }
     }
 
     private void onDialFailed(FrameDecoder dialled, Throwable cause) {
@@ -633,7 +638,7 @@ public final class SessionLink implements FrameListener {
                 connect.clientId(),
                 violation.getMessage(),
                 violation.statement());
-        whyNoConnack = "the broker broke the protocol";
+        brokerBrokeProtocol = true;
         if (context == ctx && limits != null && version.isV5()) {
             ByteBuf out = ctx.alloc().buffer(AckWriter.MAX_BYTES);
             AckWriter.disconnect(out, violation.reasonCode(), version); // v5 section 4.13.1
@@ -653,7 +658,11 @@ public final class SessionLink implements FrameListener {
         if (before == LinkState.DIALLING) {
             transition(LinkState.CLOSED);
             releaseAll();
-            owner.onDialFailed(whyNoConnack);
+            if (brokerBrokeProtocol) {
+                owner.onDialFailed("the broker broke the protocol");
+            } else {
+                owner.onConnectUnanswered("the broker closed the connection instead of answering CONNECT");
+            }
         } else if (!keepDevice || brokeFrame || connect.authenticationMethod() != null) {
             transition(LinkState.CLOSED);
             releaseAll();
