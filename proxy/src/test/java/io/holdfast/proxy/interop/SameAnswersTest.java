@@ -142,7 +142,8 @@ class SameAnswersTest {
             byte[] bytes = client.expect(Packet.CONNACK).bytes();
             ConnackPacket connack =
                     ConnackPacket.parse(Unpooled.wrappedBuffer(bytes), 2, bytes.length, MqttVersion.MQTT_5);
-            boolean holdOnly = deployment.name().endsWith("_HOLD"); // then the windows are the broker's, where they are smaller
+            boolean holdOnly =
+                    deployment.name().endsWith("_HOLD"); // then the windows are the broker's, where they are smaller
             assertEquals(holdOnly ? 1000 : 1024, connack.receiveMaximum());
             assertEquals(deployment == Deployment.MOSQUITTO_HOLD ? 10 : holdOnly ? 5 : 64, connack.topicAliasMaximum());
             assertEquals(1024 * 1024, connack.maximumPacketSize());
