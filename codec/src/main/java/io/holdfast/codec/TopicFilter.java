@@ -38,7 +38,7 @@ public final class TopicFilter {
         return new TopicFilter(text, bytes);
     }
 
-    /** True if the bytes are a Topic Filter: UTF-8, not empty, wildcards in their place, at most 200 levels. */
+    /** True if the bytes are a Topic Filter: UTF-8, not empty, wildcards in their place, at most {@link #MAX_LEVELS} levels. */
     public static boolean isValidFilter(ByteBuf in, int index, int length) {
         return MqttUtf8.isWellFormed(in, index, length) && problem(in, index, length) == null;
     }

@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 
 /** The rules for Topic Names (v5 §4.7). Stateless, allocates nothing unless a name is refused. */
 public final class TopicName {
-    /** The most levels a Topic Name or Topic Filter from a client may have; the specification has no limit. */
-    public static final int MAX_LEVELS = 200;
+    /** The most levels of a Topic Name or Topic Filter from a client: 200 slashes. The specification has no limit. */
+    public static final int MAX_LEVELS = 201;
 
     /** The most bytes a Topic Name may have (v5 §1.5.4). */
     public static final int MAX_BYTES = 65_535;

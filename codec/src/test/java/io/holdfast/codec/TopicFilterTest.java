@@ -97,8 +97,8 @@ class TopicFilterTest {
 
     @Test
     void levelsAreBounded() {
-        assertEquals(199, TopicFilter.compile("/".repeat(199)).toString().length());
-        assertThrows(IllegalArgumentException.class, () -> TopicFilter.compile("+/".repeat(200) + "+"));
+        assertEquals(200, TopicFilter.compile("/".repeat(200)).toString().length());
+        assertThrows(IllegalArgumentException.class, () -> TopicFilter.compile("+/".repeat(201) + "+"));
     }
 
     @Test

@@ -41,11 +41,11 @@ class TopicNameTest {
 
     @Test
     void countsLevels() {
-        assertDoesNotThrow(() -> validate("abc/".repeat(199) + "x"));
-        assertDoesNotThrow(() -> validate("/".repeat(199)));
-        assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused("/".repeat(200)).reasonCode());
-        assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused("abc/".repeat(200)).reasonCode());
-        assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused("é/".repeat(200)).reasonCode());
+        assertDoesNotThrow(() -> validate("abc/".repeat(200) + "x"));
+        assertDoesNotThrow(() -> validate("/".repeat(200)));
+        assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused("/".repeat(201)).reasonCode());
+        assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused("abc/".repeat(201)).reasonCode());
+        assertEquals(ReasonCode.TOPIC_NAME_INVALID, refused("é/".repeat(201)).reasonCode());
     }
 
     @Test

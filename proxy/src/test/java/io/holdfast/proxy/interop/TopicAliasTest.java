@@ -110,8 +110,8 @@ class TopicAliasTest {
         try (Client atBroker = Library.HIVEMQ_5.connect(deployment.brokerPort());
                 RawMqttClient device = connect(deployment)) {
             atBroker.subscribe(topic, 2);
-            publish(device, 1, 1, topic, 9, "x".repeat(256 * 1024 + 1));
-            publish(device, 1, 2, "", 9, "after the one above the cap");
+            publish(device, 1, 1, topic, 4, "x".repeat(256 * 1024 + 1));
+            publish(device, 1, 2, "", 4, "after the one above the cap");
             atBroker.expect(Message.of(topic, 1, "after the one above the cap"));
         }
     }
