@@ -3,6 +3,7 @@ package io.holdfast.proxy.admission;
 import io.holdfast.codec.Direction;
 import io.holdfast.codec.PublishView;
 import io.holdfast.proxy.guard.BegunPackets;
+import io.holdfast.proxy.guard.ClosingLog;
 import io.holdfast.proxy.outbox.LaneFeed;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ public final class LoopContext {
     private final BegunPackets begunPackets;
     private final PublishView publishView = new PublishView(Direction.FROM_CLIENT);
     private final RecordWriter recordWriter = new RecordWriter();
+    private final ClosingLog closingLog = new ClosingLog();
     private final List<PublishAdmission> paused = new ArrayList<>();
     private boolean pauseCheckScheduled;
 
@@ -41,6 +43,11 @@ public final class LoopContext {
     /** The packets of the loop's devices that are not whole yet. */
     public BegunPackets begunPackets() {
         return begunPackets;
+    }
+
+    /** Where closings are logged. */
+    public ClosingLog closingLog() {
+        return closingLog;
     }
 
     /** The view that every connection of this loop lays over the PUBLISH at hand. */

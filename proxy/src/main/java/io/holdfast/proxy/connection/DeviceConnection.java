@@ -30,7 +30,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -643,26 +642,15 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
     private void report(CloseCause cause, int reason, String why) {
         if (cause.meter() != null) {
             services.counters().increment(cause.meter());
-            LOG.info(
-                    "Closing client '{}' at {}: {} ({})",
-                    printable(clientId),
-                    ctx.channel().remoteAddress(),
-                    why,
-                    ReasonCode.name(reason));
+            loop.closingLog()
+                    .closing(
+                            clientId,
+                            ctx.channel().remoteAddress(),
+                            why,
+                            reason,
+                            services.clock().nanoTime());
         } else {
-            LOG.debug(
-                    "Client '{}' at {} is gone: {} {}",
-                    printable(clientId),
-                    ctx.channel().remoteAddress(),
-                    cause,
-                    why);
+            LOG.debug("Client '{}' at {} is gone: {} {}", clientId, ctx.channel().remoteAddress(), cause, why);
         }
-    }
-
-    private static String printable(String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        StringBuilder out = new StringBuilder(bytes.length);
-        text.codePoints().forEach(c -> out.appendCodePoint(Character.isISOControl(c) ? '?' : c));
-        return out.toString();
     }
 }

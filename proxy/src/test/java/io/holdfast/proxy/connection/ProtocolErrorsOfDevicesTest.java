@@ -3,6 +3,7 @@ package io.holdfast.proxy.connection;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.holdfast.proxy.guard.ClosingLog;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.testing.LinkAndUplinkBroker;
 import io.holdfast.proxy.testing.LogLines;
@@ -49,7 +50,7 @@ class ProtocolErrorsOfDevicesTest {
                 "hold h/#",
                 "--route",
                 "outbox #");
-        log = LogLines.of(DeviceConnection.class);
+        log = LogLines.of(ClosingLog.class);
         neighbour = RawMqttClient.connect(proxy.port(), Packets.V5, "neighbour", true);
     }
 
