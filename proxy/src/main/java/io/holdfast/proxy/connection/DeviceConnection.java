@@ -650,7 +650,8 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                             reason,
                             services.clock().nanoTime());
         } else {
-            LOG.debug("Client '{}' at {} is gone: {} {}", clientId, ctx.channel().remoteAddress(), cause, why);
+            LOG.debug(
+                    "Client '{}' at {} is gone: {} {}", clientId, ctx.channel().remoteAddress(), cause, why);
         }
     }
 }
