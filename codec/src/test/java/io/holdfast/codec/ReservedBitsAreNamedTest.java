@@ -34,8 +34,8 @@ class ReservedBitsAreNamedTest {
     /** 3.1 section 3.1: DUP, QoS and RETAIN are not used in CONNECT. */
     @Test
     void mqtt31LeavesTheFlagsOfConnectUnused() {
-        assertNull(Packets.violation(
-                Direction.FROM_CLIENT, null, "14 0f 00 06 4d 51 49 73 64 70 03 02 00 0a 00 01 70"));
+        assertNull(
+                Packets.violation(Direction.FROM_CLIENT, null, "14 0f 00 06 4d 51 49 73 64 70 03 02 00 0a 00 01 70"));
     }
 
     @Test
