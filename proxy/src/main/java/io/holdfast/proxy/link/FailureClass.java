@@ -1,5 +1,7 @@
 package io.holdfast.proxy.link;
 
+import io.holdfast.codec.ConnectReturnCode;
+import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.ReasonCode;
 
 /** What a reason code of the broker means for a record or a connection: the one table, by value and never by text. */
@@ -10,6 +12,26 @@ public enum FailureClass {
     TRANSIENT,
     /** The same again would be refused again. */
     PERMANENT;
+
+    /** The class of the code of a CONNACK that refuses: a reason code, or before v5 a return code. */
+    static FailureClass ofConnack(int code, MqttVersion version) {
+        if (version.isV5()) {
+            return of(code);
+        }
+        return code == ConnectReturnCode.SERVER_UNAVAILABLE ? TRANSIENT : PERMANENT;
+    }
+
+    /** Whether the reason of a DISCONNECT has nothing to do with the device, which may come again. */
+    static boolean isBrokersOwnTrouble(int reasonCode) {
+        return switch (reasonCode) {
+            case ReasonCode.SERVER_UNAVAILABLE,
+                    ReasonCode.SERVER_BUSY,
+                    ReasonCode.SERVER_SHUTTING_DOWN,
+                    ReasonCode.USE_ANOTHER_SERVER,
+                    ReasonCode.SERVER_MOVED -> true;
+            default -> false;
+        };
+    }
 
     /** The class of a v5 reason code, 0 to 255. */
     public static FailureClass of(int reasonCode) {

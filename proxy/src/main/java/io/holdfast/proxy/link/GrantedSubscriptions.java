@@ -20,6 +20,9 @@ import java.util.Map;
  * Identifiers: what a link that lost its session has to make again. One event loop.
  */
 final class GrantedSubscriptions {
+    /** Counted down from here, far from the device's own. */
+    private static final int FIRST_PACKET_ID = 65_535;
+
     private static final int RETAIN_HANDLING_MASK = 0x30;
     private static final int RETAIN_HANDLING_NEW_ONLY = 0x10;
 
@@ -28,7 +31,7 @@ final class GrantedSubscriptions {
     private record Granted(Subscription subscription, int subscriptionIdentifier) {}
 
     /** Some subscriptions that fit into one SUBSCRIBE: they share the Subscription Identifier. */
-    record Group(int subscriptionIdentifier, List<Subscription> subscriptions) {}
+    private record Group(int subscriptionIdentifier, List<Subscription> subscriptions) {}
 
     /**
      * A SUBSCRIBE or UNSUBSCRIBE was answered: {@code request} is its whole packet.
@@ -84,8 +87,18 @@ final class GrantedSubscriptions {
         return byFilter.isEmpty();
     }
 
+    /** Writes the SUBSCRIBEs that make them again; returns how many. */
+    int writeTo(ByteBuf out, MqttVersion version) {
+        List<Group> groups = toResubscribe(version.isV5());
+        int packetId = FIRST_PACKET_ID;
+        for (Group group : groups) {
+            SubscribePacket.write(out, version, packetId--, group.subscriptions(), group.subscriptionIdentifier());
+        }
+        return groups.size();
+    }
+
     /** What to subscribe again, in the original order as far as identifiers allow. For v5 with Retain Handling 1. */
-    List<Group> toResubscribe(boolean v5) {
+    private List<Group> toResubscribe(boolean v5) {
         Map<Integer, List<Subscription>> groups = new LinkedHashMap<>();
         for (Granted granted : byFilter.values()) {
             Subscription subscription = granted.subscription();

@@ -2,21 +2,16 @@ package io.holdfast.proxy.link;
 
 import io.holdfast.codec.AckView;
 import io.holdfast.codec.AckWriter;
-import io.holdfast.codec.AuthPacket;
 import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.ConnectPacket;
-import io.holdfast.codec.ConnectReturnCode;
 import io.holdfast.codec.Direction;
-import io.holdfast.codec.DisconnectPacket;
 import io.holdfast.codec.FrameDecoder;
 import io.holdfast.codec.FrameListener;
 import io.holdfast.codec.MqttProtocolException;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
-import io.holdfast.codec.PublishView;
 import io.holdfast.codec.ReasonCode;
 import io.holdfast.codec.SubackPacket;
-import io.holdfast.codec.SubscribePacket;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.netty.buffer.ByteBuf;
@@ -27,7 +22,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.concurrent.Future;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import org.agrona.collections.IntHashSet;
@@ -46,7 +40,6 @@ public final class SessionLink implements FrameListener {
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(64 * 1024, 256 * 1024);
     private static final long CONNACK_TIMEOUT_MS = 10_000;
     private static final long STABLE_AFTER_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final int RESUBSCRIBE_PACKET_ID = 65_535;
     private static final int DEFAULT_KEEP_ALIVE_S = 60;
     private static final int DUP_FLAG = 0x08;
 
@@ -66,11 +59,9 @@ public final class SessionLink implements FrameListener {
     private final UnansweredRequests unanswered;
     private final GrantedSubscriptions subscriptions = new GrantedSubscriptions();
     private final IntHashSet downlinkReceived = new IntHashSet();
-    private final AckView ack = new AckView(Direction.FROM_SERVER);
-    private final PublishView publish = new PublishView(Direction.FROM_SERVER);
+    private final BrokerFrames frames;
+    private final LinkConnect linkConnect;
     private ConnackPacket told;
-    private boolean deviceHasSession;
-    private String assignedClientId;
     private Future<?> holdDeadline;
     private LinkState state = LinkState.IDLE;
 
@@ -81,7 +72,6 @@ public final class SessionLink implements FrameListener {
     private LinkKeepAlive keepAlive;
     private Future<?> connackDeadline;
     private int resubscribesOpen;
-    private boolean askedForCleanStart;
     private boolean brokerBrokeProtocol;
     private boolean streaming;
     private long connectedAtNs;
@@ -111,6 +101,8 @@ public final class SessionLink implements FrameListener {
         this.clock = clock;
         this.connect = connect;
         this.version = connect.version();
+        this.frames = new BrokerFrames(connect);
+        this.linkConnect = new LinkConnect(connect);
         this.keepDevice = keepDevice;
         this.holdTimeoutMs = holdTimeoutMs;
         this.oversized = new OversizedPublish(connect.maximumPacketSize());
@@ -125,9 +117,7 @@ public final class SessionLink implements FrameListener {
     }
 
     private void transition(LinkState next) {
-        if (LOG.isDebugEnabled()) {
-            LOG.debug("Link of client '{}': {} -> {}", connect.clientId(), state, next);
-        }
+        LOG.debug("Link of client '{}': {} -> {}", connect.clientId(), state, next);
         state = next;
     }
 
@@ -158,22 +148,9 @@ public final class SessionLink implements FrameListener {
     private void onDialled(ChannelHandlerContext context) {
         ctx = context;
         ByteBuf frame = ctx.alloc().buffer();
-        askedForCleanStart = state == LinkState.DIALLING ? connect.cleanStart() : !deviceHasSession;
-        if (state == LinkState.DIALLING) {
-            connect.writeRedial(frame, askedForCleanStart);
-        } else {
-            writeRedial(frame);
-        }
+        linkConnect.write(frame);
         ctx.writeAndFlush(frame);
         connackDeadline = eventLoop.schedule(this::onNoConnack, CONNACK_TIMEOUT_MS, TimeUnit.MILLISECONDS);
-    }
-
-    private void writeRedial(ByteBuf frame) {
-        if (assignedClientId == null) {
-            connect.writeRedial(frame, askedForCleanStart);
-        } else {
-            connect.writeRedial(frame, askedForCleanStart, assignedClientId);
-        }
     }
 
     private void onNoConnack() {
@@ -225,8 +202,7 @@ public final class SessionLink implements FrameListener {
      * @param newAssignedClientId the Client Identifier that the broker assigned, or null
      */
     public void open(boolean hasSession, String newAssignedClientId) {
-        deviceHasSession = hasSession;
-        assignedClientId = newAssignedClientId;
+        linkConnect.accepted(hasSession, newAssignedClientId);
         becomeConnected();
         decoder.resume(ctx);
     }
@@ -398,21 +374,12 @@ public final class SessionLink implements FrameListener {
                     "MQTT-3.2.0-1", PacketType.name(type) + " from the broker before CONNACK");
         }
         switch (type) {
-            case PacketType.PUBLISH -> {
-                publish.wrap(buf, offset, bodyOffset, end, version, Integer.MAX_VALUE);
-                owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
-            }
-            case PacketType.PUBREL -> {
-                ack.wrap(buf, bodyOffset, end, version, type);
-                owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
-            }
-            case PacketType.AUTH -> {
-                AuthPacket.parse(buf, bodyOffset, end, Direction.FROM_SERVER)
-                        .requirePartOf(connect.authenticationMethod(), limits != null, Direction.FROM_SERVER);
+            case PacketType.PUBLISH, PacketType.PUBREL, PacketType.AUTH -> {
+                frames.checkForDevice(type, buf, offset, bodyOffset, end, limits != null);
                 owner.onFrameForDevice(buf.retainedSlice(offset, end - offset));
             }
             case PacketType.PUBACK, PacketType.PUBREC, PacketType.PUBCOMP -> {
-                ack.wrap(buf, bodyOffset, end, version, type);
+                AckView ack = frames.ack(type, buf, bodyOffset, end);
                 // Without its Reason String, which is then ours to leave out [MQTT-3.4.2-2], it always fits.
                 byte[] frame = tooLarge ? null : ByteBufUtil.getBytes(buf, offset, end - offset);
                 held.answered(type, ack.packetId(), ack.reasonCode(), frame);
@@ -450,11 +417,7 @@ public final class SessionLink implements FrameListener {
         if (limits != null) {
             throw MqttProtocolException.protocolError("MQTT-3.2.0-2", "a second CONNACK from the broker");
         }
-        ConnackPacket connack = ConnackPacket.parse(buf, bodyOffset, end, version);
-        if (connack.sessionPresent() && askedForCleanStart) {
-            throw MqttProtocolException.protocolError(
-                    version.isV5() ? "MQTT-3.2.2-2" : "MQTT-3.2.2-1", "Session Present 1 after a clean start");
-        }
+        ConnackPacket connack = frames.connack(buf, bodyOffset, end, linkConnect.asksForCleanStart());
         connackDeadline.cancel(false);
         limits = connack;
         if (state == LinkState.DIALLING) {
@@ -469,18 +432,12 @@ public final class SessionLink implements FrameListener {
     }
 
     private void onRedialRefused(ConnackPacket connack) {
-        if (isRefusedForATime(connack.code())) {
+        if (FailureClass.ofConnack(connack.code(), version) == FailureClass.TRANSIENT) {
             ctx.close(); // LOST again by onInactive
         } else {
             String name = version.isV5() ? ReasonCode.name(connack.code()) : "return code " + connack.code();
             end("the broker refused the session link: " + name, null);
         }
-    }
-
-    private boolean isRefusedForATime(int code) {
-        return version.isV5()
-                ? FailureClass.of(code) == FailureClass.TRANSIENT
-                : code == ConnectReturnCode.SERVER_UNAVAILABLE;
     }
 
     private void onRedialAccepted(ConnackPacket connack) {
@@ -489,7 +446,7 @@ public final class SessionLink implements FrameListener {
         } else if (connack.sessionPresent()) {
             counters.increment(Meter.LINK_RESUMED);
             becomeConnected();
-        } else if (deviceHasSession || owner.hasHoldState() || !downlinkReceived.isEmpty()) {
+        } else if (linkConnect.hasSession() || owner.hasHoldState() || !downlinkReceived.isEmpty()) {
             counters.increment(Meter.LINK_SESSION_LOST);
             endEmptySession();
         } else {
@@ -513,14 +470,9 @@ public final class SessionLink implements FrameListener {
             return;
         }
         transition(LinkState.RESUBSCRIBING);
-        List<GrantedSubscriptions.Group> groups = subscriptions.toResubscribe(version.isV5());
-        resubscribesOpen = groups.size();
-        int packetId = RESUBSCRIBE_PACKET_ID;
-        for (GrantedSubscriptions.Group group : groups) {
-            ByteBuf out = ctx.alloc().buffer();
-            SubscribePacket.write(out, version, packetId--, group.subscriptions(), group.subscriptionIdentifier());
-            write(out);
-        }
+        ByteBuf out = ctx.alloc().buffer();
+        resubscribesOpen = subscriptions.writeTo(out, version);
+        write(out);
         ctx.flush();
     }
 
@@ -529,10 +481,8 @@ public final class SessionLink implements FrameListener {
         connectedAtNs = clock.nanoTime();
         int seconds = limits.serverKeepAlive() >= 0 ? limits.serverKeepAlive() : connect.keepAliveSeconds();
         keepAlive().start(seconds == 0 ? DEFAULT_KEEP_ALIVE_S : seconds);
-        if (holdDeadline != null) {
-            holdDeadline.cancel(false);
-            holdDeadline = null;
-        }
+        cancel(holdDeadline);
+        holdDeadline = null;
         held.linkUp(version.isV5() ? limits.receiveMaximum() : Integer.MAX_VALUE);
         for (LinkRequest request = unanswered.first(); request != null; request = request.next) {
             if (request.type == PacketType.PUBLISH) {
@@ -545,9 +495,7 @@ public final class SessionLink implements FrameListener {
     }
 
     private void onSubscriptionAnswer(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
-        SubackPacket answer = type == PacketType.SUBACK
-                ? SubackPacket.parse(buf, bodyOffset, end, version)
-                : SubackPacket.parseUnsuback(buf, bodyOffset, end, version);
+        SubackPacket answer = frames.subscriptionAnswer(type, buf, bodyOffset, end);
         if (state == LinkState.RESUBSCRIBING) {
             if (--resubscribesOpen == 0) {
                 becomeConnected();
@@ -566,14 +514,8 @@ public final class SessionLink implements FrameListener {
     }
 
     private void onDisconnect(ByteBuf buf, int offset, int bodyOffset, int end) {
-        int reason = DisconnectPacket.parse(buf, bodyOffset, end, version, Direction.FROM_SERVER)
-                .reasonCode();
-        boolean brokerTrouble = reason == ReasonCode.SERVER_UNAVAILABLE
-                || reason == ReasonCode.SERVER_BUSY
-                || reason == ReasonCode.SERVER_SHUTTING_DOWN
-                || reason == ReasonCode.USE_ANOTHER_SERVER
-                || reason == ReasonCode.SERVER_MOVED;
-        if (keepDevice && brokerTrouble) {
+        int reason = frames.disconnectReason(buf, bodyOffset, end);
+        if (keepDevice && FailureClass.isBrokersOwnTrouble(reason)) {
             LOG.info("The broker disconnects client '{}': {}", connect.clientId(), ReasonCode.name(reason));
             ctx.close();
         } else {
@@ -593,7 +535,7 @@ public final class SessionLink implements FrameListener {
             ChannelHandlerContext context, ByteBuf buf, int offset, int bodyOffset, int available, int frameLength) {
         if (context == ctx && state != LinkState.CLOSED) {
             keepAlive().read();
-            publish.wrapBeginning(buf, offset, bodyOffset, offset + frameLength, version);
+            frames.checkBeginning(buf, offset, bodyOffset, offset + frameLength);
             streaming = true;
             if (oversized.isTooLarge(frameLength)) {
                 oversized.begin(buf, offset, bodyOffset, offset + available, false);
@@ -681,9 +623,7 @@ public final class SessionLink implements FrameListener {
     }
 
     private void resetLink() {
-        if (connackDeadline != null) {
-            connackDeadline.cancel(false);
-        }
+        cancel(connackDeadline);
         if (keepAlive != null) {
             keepAlive.stop();
             keepAlive = null;
@@ -730,13 +670,15 @@ public final class SessionLink implements FrameListener {
         }
     }
 
+    private static void cancel(Future<?> timer) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+    }
+
     private void releaseAll() {
-        if (connackDeadline != null) {
-            connackDeadline.cancel(false);
-        }
-        if (holdDeadline != null) {
-            holdDeadline.cancel(false);
-        }
+        cancel(connackDeadline);
+        cancel(holdDeadline);
         if (keepAlive != null) {
             keepAlive.stop();
         }
