@@ -73,17 +73,17 @@ class BrokerBreaksTheProtocolTest {
         "90 80 00, 81, a Remaining Length of more bytes than needed",
         "36 06 00 01 61 00 01 00, 81, QoS 3 [MQTT-3.3.1-4]",
         "38 04 00 01 61 00, 81, DUP with QoS 0 [MQTT-3.3.1-2]",
-        "32 06 00 01 61 00 00 00, 81, Packet Identifier 0 [MQTT-2.2.1-4]",
-        "30 04 00 01 23 00, 90, a wildcard in a Topic Name [MQTT-3.3.2-2]",
+        "32 06 00 01 61 00 00 00, 82, Packet Identifier 0 [MQTT-2.2.1-4]",
+        "30 04 00 01 23 00, 81, a wildcard in a Topic Name [MQTT-3.3.2-2]",
         "30 04 00 01 ff 00, 81, ill-formed UTF-8 [MQTT-1.5.4-1]",
         "30 03 00 00 00, 82, neither Topic Name nor Topic Alias",
         "30 07 00 01 61 03 23 00 00, 94, Topic Alias 0 [MQTT-3.3.2-8]",
         "30 06 00 01 61 02 0b 00, 82, Subscription Identifier 0",
         "30 06 00 01 61 02 01 02, 82, Payload Format Indicator 2",
         "30 06 00 01 61 02 24 01, 81, a property of CONNACK",
-        "62 02 00 00, 81, PUBREL 0",
+        "62 02 00 00, 82, PUBREL 0",
         "60 02 00 01, 81, PUBREL with other flags",
-        "40 02 00 00, 81, PUBACK 0 (COD-11)",
+        "40 02 00 00, 82, PUBACK 0 (COD-11)",
         "40 03 00 01 92, 82, a Reason Code of PUBREL in PUBACK",
         "90 00, 81, an empty SUBACK",
         "90 04 00 01 00 03, 82, an unknown Reason Code of SUBACK [MQTT-3.9.3-2]",
@@ -120,7 +120,7 @@ class BrokerBreaksTheProtocolTest {
         byte[] topic = "a/#".getBytes(StandardCharsets.UTF_8);
         byte[] large = Packets.publishFlags(
                 Packets.V5, 0, 0, new String(topic, StandardCharsets.UTF_8), Packets.NONE, new byte[200_000]);
-        endsTheLink(Packets.V5, large, "e00190");
+        endsTheLink(Packets.V5, large, "e00181");
     }
 
     private static void endsTheLink(int version, byte[] bytes, String disconnect) {
