@@ -47,7 +47,7 @@ final class BodyReader {
     int readPacketId() {
         int packetId = readShort("Packet Identifier");
         if (packetId == 0) {
-            throw protocolError(version.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1", "a Packet Identifier of 0");
+            throw malformed(version.isV5() ? "MQTT-2.2.1-3" : "MQTT-2.3.1-1", "a Packet Identifier of 0");
         }
         return packetId;
     }

@@ -21,6 +21,7 @@ public final class ConnectPacket {
     private static final int PASSWORD = 0x40;
     private static final int USER_NAME = 0x80;
     private static final int RESERVED = 0x01;
+    private static final int BRIDGE = 0x80;
 
     private final byte[] frame;
     private final int bodyOffset;
@@ -77,11 +78,16 @@ public final class ConnectPacket {
      *
      * @param offset of the first byte of the packet; {@code bodyOffset} behind the fixed header; {@code end} exclusive.
      * @throws MqttProtocolException for whatever breaks the protocol. 0x84 means that the name is MQTT's but the level
-     *     is not known, a bridge's (0x83, 0x84) included: the answer is CONNACK 01 in the 3.1.1 form [MQTT-3.1.2-2]. An
+     *     is not known, the answer is CONNACK 01 in the 3.1.1 form [MQTT-3.1.2-2]. An
      *     unknown name is 0x81: close without an answer.
      */
     public static ConnectPacket parse(ByteBuf buf, int offset, int bodyOffset, int end) {
         return new ConnectPacket(buf, offset, bodyOffset, end);
+    }
+
+    /** What is answered with CONNACK 01 [MQTT-3.1.2-2]. */
+    public static MqttProtocolException unsupportedVersion(String message) {
+        return MqttProtocolException.of(ReasonCode.UNSUPPORTED_PROTOCOL_VERSION, "MQTT-3.1.2-2", message);
     }
 
     private static MqttVersion readProtocol(BodyReader body) {
@@ -91,12 +97,10 @@ public final class ConnectPacket {
             throw body.malformed("MQTT-3.1.2-1", "an unknown Protocol Name");
         }
         int level = body.readByte("Protocol Level");
-        MqttVersion version = MqttVersion.ofLevel(level);
-        if (version == null || !version.protocolName().equals(name)) {
-            throw MqttProtocolException.of(
-                    ReasonCode.UNSUPPORTED_PROTOCOL_VERSION,
-                    "MQTT-3.1.2-2",
-                    "CONNECT with Protocol Level 0x" + Integer.toHexString(level) + " of " + name);
+        MqttVersion version = MqttVersion.ofLevel(level & ~BRIDGE);
+        boolean isBridge = (level & BRIDGE) != 0;
+        if (version == null || !version.protocolName().equals(name) || (isBridge && version.isV5())) {
+            throw unsupportedVersion("CONNECT with Protocol Level 0x" + Integer.toHexString(level) + " of " + name);
         }
         return version;
     }
@@ -157,6 +161,11 @@ public final class ConnectPacket {
 
     public MqttVersion version() {
         return version;
+    }
+
+    /** Whether it is a broker's bridge: Protocol Level 0x83 or 0x84, no part of the specification, which Mosquitto sends. */
+    public boolean isBridge() {
+        return (frame[flagsOffset - 1] & BRIDGE) != 0;
     }
 
     /** The Client Identifier; it may be empty. */

@@ -22,7 +22,7 @@ class AckTest {
         "40 02 00 00, 0x82", // Packet Identifier 0
         "40 03 00 01 01, 0x82", // a code that PUBACK has not
         "62 03 00 01 10, 0x82", // a code that PUBREL has not
-        "70 03 00 01 80, 0x82",
+        "70 03 00 01 10, 0x82",
         "40 04 00 01 00 01, 0x81", // properties that go beyond the end
         "40 05 00 01 00 00 00, 0x81", // a byte behind the properties
         "40 05 00 01 00 80 00, 0x81",

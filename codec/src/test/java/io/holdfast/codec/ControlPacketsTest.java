@@ -31,15 +31,15 @@ class ControlPacketsTest {
         "FROM_CLIENT, MQTT_5, 82 09 00 01 02 0b 00 00 01 61 00, 0x82", // Subscription Identifier 0
         "FROM_CLIENT, MQTT_5, 82 0b 00 01 04 0b 01 0b 01 00 01 61 00, 0x82", // twice
         "FROM_CLIENT, MQTT_5, a2 03 00 01 00, 0x82",
-        "FROM_CLIENT, MQTT_5, a2 06 00 00 00 00 01 61, 0x82",
+        "FROM_CLIENT, MQTT_5, a2 06 00 00 00 00 01 61, 0x81",
         "FROM_CLIENT, MQTT_5, a2 08 00 01 02 0b 01 00 01 61, 0x81", // a property of SUBSCRIBE
         "FROM_SERVER, MQTT_5, 90 03 00 01 00, 0x81", // no codes
-        "FROM_SERVER, MQTT_5, 90 04 00 00 00 00, 0x82",
+        "FROM_SERVER, MQTT_5, 90 04 00 00 00 00, 0x81",
         "FROM_SERVER, MQTT_5, 90 04 00 01 00 03, 0x82",
         "FROM_SERVER, MQTT_3_1_1, 90 03 00 01 87, 0x82",
         "FROM_SERVER, MQTT_5, b0 03 00 01 00, 0x81",
         "FROM_SERVER, MQTT_5, b0 04 00 01 00 01, 0x82",
-        "FROM_SERVER, MQTT_3_1_1, b0 02 00 00, 0x82",
+        "FROM_SERVER, MQTT_3_1_1, b0 02 00 00, 0x81",
         "FROM_CLIENT, MQTT_5, e0 01 01, 0x82",
         "FROM_CLIENT, MQTT_5, e0 03 00 00 00, 0x81", // trailing byte
         "FROM_SERVER, MQTT_5, e0 07 00 05 11 00 00 00 00, 0x82", // Session Expiry Interval
@@ -55,7 +55,7 @@ class ControlPacketsTest {
         "FROM_SERVER, MQTT_3_1_1, 90 02 00 01, 0x81", // no codes
         "FROM_SERVER, MQTT_3_1_1, 90 00, 0x81",
         "FROM_SERVER, MQTT_5, 90 00, 0x81",
-        "FROM_SERVER, MQTT_5, 20 03 00 8e 00, 0x82", // a code of DISCONNECT
+        "FROM_SERVER, MQTT_5, 20 03 00 01 00, 0x82", // a code of 3.1.1
         "FROM_SERVER, MQTT_3_1_1, 20 02 00 06, 0x82",
         "FROM_CLIENT, MQTT_3_1_1, f0 00, 0x82"
     })

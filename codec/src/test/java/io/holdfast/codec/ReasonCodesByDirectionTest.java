@@ -17,19 +17,18 @@ class ReasonCodesByDirectionTest {
     @ParameterizedTest
     @CsvSource({
         "FROM_CLIENT, PUBACK, 00 80 83 87 90 91 97 99",
-        "FROM_SERVER, PUBACK, 00 10 80 83 87 90 91 97 99",
+        "FROM_SERVER, PUBACK, 00 10 +",
         "FROM_CLIENT, PUBREC, 00 80 83 87 90 91 97 99",
-        "FROM_SERVER, PUBREC, 00 10 80 83 87 90 91 97 99",
+        "FROM_SERVER, PUBREC, 00 10 +",
         "FROM_CLIENT, PUBREL, 00 92",
-        "FROM_SERVER, PUBREL, 00 92",
+        "FROM_SERVER, PUBREL, 00 +",
         "FROM_CLIENT, PUBCOMP, 00 92",
-        "FROM_SERVER, PUBCOMP, 00 92",
-        "FROM_SERVER, CONNACK, 00 80 81 82 83 84 85 86 87 88 89 8a 8c 90 95 97 99 9a 9b 9c 9d 9f",
-        "FROM_SERVER, SUBACK, 00 01 02 80 83 87 8f 91 97 9e a1 a2",
-        "FROM_SERVER, UNSUBACK, 00 11 80 83 87 8f 91",
+        "FROM_SERVER, PUBCOMP, 00 +",
+        "FROM_SERVER, CONNACK, 00 +",
+        "FROM_SERVER, SUBACK, 00 01 02 +",
+        "FROM_SERVER, UNSUBACK, 00 11 +",
         "FROM_CLIENT, DISCONNECT, 00 04 80 81 82 83 8c 90 93 94 95 96 97 98 99",
-        "FROM_SERVER, DISCONNECT, "
-                + "00 80 81 82 83 87 88 89 8b 8c 8d 8e 8f 90 93 94 95 96 97 98 99 9a 9b 9c 9d 9e 9f a0 a1 a2",
+        "FROM_SERVER, DISCONNECT, 00 +",
         "FROM_CLIENT, AUTH, 18 19",
         "FROM_SERVER, AUTH, 00 18"
     })
@@ -42,7 +41,10 @@ class ReasonCodesByDirectionTest {
                 .filter(code -> isTaken(from, type, code))
                 .mapToObj(code -> HexFormat.of().toHexDigits((byte) code))
                 .collect(Collectors.joining(" "));
-        assertEquals(codes, taken);
+        String failures = IntStream.range(0x80, 0x100)
+                .mapToObj(code -> HexFormat.of().toHexDigits((byte) code))
+                .collect(Collectors.joining(" "));
+        assertEquals(codes.replace("+", failures), taken); // a server may fail with any code
     }
 
     private static boolean isTaken(Direction from, int type, int code) {

@@ -42,6 +42,11 @@ public final class ClientRegistry {
         return connected.put(clientId, connection);
     }
 
+    /** The connection of a client id, or null. */
+    DeviceConnection connected(String clientId) {
+        return connected.get(clientId);
+    }
+
     /** The connection ended; a later one of the same client id is not touched. */
     void disconnected(String clientId, DeviceConnection connection) {
         connected.remove(clientId, connection);

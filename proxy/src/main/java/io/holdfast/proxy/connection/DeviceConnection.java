@@ -183,6 +183,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         version = connect.version();
         clientId = connect.clientId();
         decoder.version(version);
+        if (connect.isBridge() && services.routes().anyOutbox()) {
+            throw ConnectPacket.unsupportedVersion(
+                    "CONNECT of a bridge, whose own messages would come back to it through an outbox route");
+        }
         state = ConnectionState.DIALLING;
         contend(true);
         ProxyContext.Devices limits = services.context().devices();
@@ -197,7 +201,26 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 limits.holdTimeoutMs(),
                 services.holdBudget()::acquire,
                 services.clock().nanoTime());
-        link.dial();
+        dialBehindOlder();
+    }
+
+    /**
+     * What an older connection of this client id has sent goes to the broker before this CONNECT does, which makes the
+     * broker close the older link.
+     */
+    private void dialBehindOlder() {
+        DeviceConnection older = clientId.isEmpty() ? null : services.registry().connected(clientId);
+        if (older == null || older.loop == loop || older.loop.eventLoop().isShuttingDown()) {
+            link.dial();
+        } else {
+            older.loop.eventLoop().execute(() -> loop.eventLoop().execute(this::dialUnlessClosed));
+        }
+    }
+
+    private void dialUnlessClosed() {
+        if (state == ConnectionState.DIALLING) {
+            link.dial();
+        }
     }
 
     private void contend(boolean begins) {
