@@ -91,11 +91,11 @@ class NettyDecodesTheSameTest {
 
     /**
      * 3.1: retries carry DUP; an announced User Name may be left out; an empty Client Identifier is for the server to
-     * refuse. 5: a failure in CONNACK or UNSUBACK is passed on whatever its code is.
+     * refuse. 5: a failure in CONNACK, SUBACK or UNSUBACK is passed on whatever its code is.
      */
     private static boolean isWhereNettyIsStricter(byte[] packet, MqttVersion version) {
         int type = PacketType.of(packet[0]);
-        if (type == PacketType.CONNACK || type == PacketType.UNSUBACK) {
+        if (type == PacketType.CONNACK || type == PacketType.SUBACK || type == PacketType.UNSUBACK) {
             return version.isV5();
         }
         return version == MqttVersion.MQTT_3_1
