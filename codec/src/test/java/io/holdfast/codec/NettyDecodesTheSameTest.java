@@ -90,13 +90,22 @@ class NettyDecodesTheSameTest {
     }
 
     /**
-     * 3.1: retries carry DUP; an announced User Name may be left out; an empty Client Identifier is for the server to
+     * A bridge. 3.1: retries carry DUP; an announced User Name may be left out; an empty Client Identifier is for the server to
      * refuse. 5: a failure in CONNACK, SUBACK or UNSUBACK is passed on whatever its code is.
      */
     private static boolean isWhereNettyIsStricter(byte[] packet, MqttVersion version) {
         int type = PacketType.of(packet[0]);
         if (type == PacketType.CONNACK || type == PacketType.SUBACK || type == PacketType.UNSUBACK) {
             return version.isV5();
+        }
+        if (type == PacketType.CONNECT
+                && ConnectPacket.parse(
+                                Unpooled.wrappedBuffer(packet),
+                                0,
+                                Bytes.bodyOffset(Unpooled.wrappedBuffer(packet)),
+                                packet.length)
+                        .isBridge()) {
+            return true;
         }
         return version == MqttVersion.MQTT_3_1
                 && (type == PacketType.PUBREL
