@@ -18,8 +18,9 @@ final class ReasonCodeRules {
 
     static {
         define(PacketType.CONNACK, "MQTT-3.2.2-8", "", "00");
-        define(PacketType.PUBACK, "MQTT-3.4.2-1", "00 80 83 87 90 91 97 99", "00 10");
-        define(PacketType.PUBREC, "MQTT-3.5.2-1", "00 80 83 87 90 91 97 99", "00 10");
+        // 10 is a server's (§3.4.2.1), but clients are known to send it back, and it does no harm.
+        define(PacketType.PUBACK, "MQTT-3.4.2-1", "00 10 80 83 87 90 91 97 99", "00 10");
+        define(PacketType.PUBREC, "MQTT-3.5.2-1", "00 10 80 83 87 90 91 97 99", "00 10");
         define(PacketType.PUBREL, "MQTT-3.6.2-1", "00 92", "00");
         define(PacketType.PUBCOMP, "MQTT-3.7.2-1", "00 92", "00");
         define(PacketType.SUBACK, "MQTT-3.9.3-2", "", "00 01 02");

@@ -16,9 +16,9 @@ class ReasonCodesByDirectionTest {
 
     @ParameterizedTest
     @CsvSource({
-        "FROM_CLIENT, PUBACK, 00 80 83 87 90 91 97 99",
+        "FROM_CLIENT, PUBACK, 00 10 80 83 87 90 91 97 99",
         "FROM_SERVER, PUBACK, 00 10 +",
-        "FROM_CLIENT, PUBREC, 00 80 83 87 90 91 97 99",
+        "FROM_CLIENT, PUBREC, 00 10 80 83 87 90 91 97 99",
         "FROM_SERVER, PUBREC, 00 10 +",
         "FROM_CLIENT, PUBREL, 00 92",
         "FROM_SERVER, PUBREL, 00 +",

@@ -104,7 +104,7 @@ class ProtocolErrorsOfDevicesTest {
         "a2 03 00 01 00, 82, UNSUBSCRIBE without a Topic Filter [MQTT-3.10.3-2]",
         "a0 06 00 01 00 00 01 61, 81, UNSUBSCRIBE with other flags [MQTT-3.10.1-1]",
         "40 02 00 00, 82, PUBACK 0",
-        "40 03 00 01 10, 82, a Reason Code of a server's PUBACK [MQTT-3.4.2-1]",
+        "40 03 00 01 92, 82, a Reason Code of PUBREL in PUBACK [MQTT-3.4.2-1]",
         "50 03 00 01 01, 82, an unknown Reason Code of PUBREC [MQTT-3.5.2-1]",
         "60 02 00 01, 81, PUBREL with other flags [MQTT-3.6.1-1]",
         "62 03 00 01 80, 82, an unknown Reason Code of PUBREL [MQTT-3.6.2-1]",
