@@ -27,7 +27,6 @@ import io.holdfast.proxy.link.LinkOwner;
 import io.holdfast.proxy.link.SessionLink;
 import io.holdfast.proxy.metrics.Meter;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
 import java.util.ArrayDeque;
@@ -42,7 +41,6 @@ import org.slf4j.LoggerFactory;
 public final class DeviceConnection implements FrameListener, LinkOwner, AdmittedDevice {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceConnection.class);
     private static final int FRAME_OVERHEAD_BYTES = 96;
-    private static final int ABORT_AFTER_MS = 5_000;
 
     // for the connection
     private final ProxyServices services;
@@ -625,7 +623,7 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             behindStream.clear();
         }
         decoder.discard();
-        closeChannel();
+        GracefulClose.close(ctx.channel());
     }
 
     /** Before CONNACK the answer is a CONNACK [MQTT-3.14.0-1], which a refused CONNECT has had already. */
@@ -650,15 +648,6 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
             ctx.writeAndFlush(out);
         } else {
             out.release();
-        }
-    }
-
-    /** Behind what has been written; a peer that does not read it does not keep the socket. */
-    private void closeChannel() {
-        if (ctx.channel().isActive()) {
-            ctx.writeAndFlush(ctx.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
-            Future<?> abort = loop.eventLoop().schedule(() -> ctx.close(), ABORT_AFTER_MS, TimeUnit.MILLISECONDS);
-            ctx.channel().closeFuture().addListener(closed -> abort.cancel(false));
         }
     }
 

@@ -1,0 +1,43 @@
+package io.holdfast.proxy.connection;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Closes a device's channel so that it can still read what was written last. A socket that is closed while bytes of its
+ * peer lie unread is reset, and the reset overtakes the DISCONNECT or the acknowledgements that are on their way; so only
+ * the sending side is closed at first, and what comes is thrown away. On the channel's event loop.
+ */
+final class GracefulClose {
+    /** A peer that does not read its last packets does not keep the socket. */
+    private static final long ABORT_AFTER_MS = 5_000;
+    /** Nor does one that goes on sending. */
+    private static final long LINGER_MS = 1_000;
+
+    private GracefulClose() {}
+
+    /** Closes behind what has been written; nothing may be written after it. */
+    static void close(Channel channel) {
+        if (!channel.isActive()) {
+            return;
+        }
+        closeAfter(channel, ABORT_AFTER_MS);
+        channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
+            if (channel instanceof DuplexChannel duplex && duplex.isActive()) {
+                duplex.shutdownOutput();
+                channel.config().setAutoRead(true);
+                closeAfter(channel, LINGER_MS);
+            } else {
+                channel.close();
+            }
+        });
+    }
+
+    private static void closeAfter(Channel channel, long ms) {
+        Future<?> timer = channel.eventLoop().schedule(() -> channel.close(), ms, TimeUnit.MILLISECONDS);
+        channel.closeFuture().addListener(closed -> timer.cancel(false));
+    }
+}
