@@ -33,8 +33,7 @@ class ManyUserPropertiesCostNoMoreThanTheCapTest {
         for (int i = 0; i < properties.length; i += 5) {
             properties[i] = 0x26;
         }
-        byte[] packet = Bytes.packet(
-                0x32, "t", Bytes.u16(7), Bytes.properties((Object) properties), new byte[1]);
+        byte[] packet = Bytes.packet(0x32, "t", Bytes.u16(7), Bytes.properties((Object) properties), new byte[1]);
         // Without leak detection: a tracked buffer records, and so allocates, on every access.
         return new UnpooledByteBufAllocator(true, true).buffer().writeBytes(packet);
     }

@@ -113,8 +113,7 @@ public final class HoldfastProxy implements AutoCloseable {
         uplinkLoops = transport.newGroup(Math.min(store.laneCount(), context.loops()), "uplink-loop");
         dialer = new LinkDialer(transport.channel(), context.upstream());
         startLanes();
-        UnconnectedSockets unconnected =
-                new UnconnectedSockets(context.guards().maxUnconnected());
+        UnconnectedSockets unconnected = new UnconnectedSockets(context.guards().maxUnconnected());
         long memory = context.devices().ingressMemoryBudgetBytes();
         ProxyServices services = new ProxyServices(
                 context,

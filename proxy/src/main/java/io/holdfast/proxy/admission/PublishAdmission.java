@@ -100,8 +100,9 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         this.aliases = new TopicAliases(limits.topicAliasMaximum());
         this.reasonStrings = reasonStrings;
         int perSecond = services.context().guards().maxPublishRate();
-        this.rate =
-                perSecond == 0 ? null : new TokenBucket(perSecond, services.clock().nanoTime());
+        this.rate = perSecond == 0
+                ? null
+                : new TokenBucket(perSecond, services.clock().nanoTime());
         acks.version(version);
     }
 

@@ -376,12 +376,14 @@ final class RunCommand implements Callable<Integer> {
      */
     private void checkRecordFits() {
         long largestName = Math.min(maxPacketSize.bytes(), 65_535);
-        long largestStored =
-                Math.min(maxPacketSize.bytes(), maxPayload.bytes() + guards.maxMetadata()) + 2 * largestName + RECORD_HEADER;
+        long largestStored = Math.min(maxPacketSize.bytes(), maxPayload.bytes() + guards.maxMetadata())
+                + 2 * largestName
+                + RECORD_HEADER;
         long largestRecord = segmentBytes.bytes() / 4;
         if (largestStored > largestRecord) {
             throw badUsage("--segment-bytes " + segmentBytes.bytes() + " takes records up to " + largestRecord
-                    + " bytes, but --max-packet-size, --max-payload and --max-metadata allow records of " + largestStored
+                    + " bytes, but --max-packet-size, --max-payload and --max-metadata allow records of "
+                    + largestStored
                     + " bytes: raise --segment-bytes or lower them");
         }
     }

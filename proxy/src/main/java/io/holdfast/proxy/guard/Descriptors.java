@@ -12,6 +12,7 @@ import java.lang.management.ManagementFactory;
 public record Descriptors(long open, long most) {
     /** Kept free for what comes and goes besides devices: segments, uplinks, the admin page, a link being replaced. */
     private static final int RESERVE = 64;
+
     private static final int PER_DEVICE = 2;
 
     /** As it is now; where the system does not tell, as if there were no limit. */

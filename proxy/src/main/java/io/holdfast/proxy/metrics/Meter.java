@@ -12,8 +12,7 @@ public enum Meter {
     CLOSED_REFUSED_311("holdfast.connections.closed", "refused_311", "Closed: a 3.x device cannot be told no."),
 
     SHED_CONNECTIONS("holdfast.connections.shed", "max_connections", "Refused at accept: over --max-connections."),
-    SHED_ADDRESS(
-            "holdfast.connections.shed", "per_address", "Refused at accept: over --max-connections-per-address."),
+    SHED_ADDRESS("holdfast.connections.shed", "per_address", "Refused at accept: over --max-connections-per-address."),
     SHED_ACCEPT_RATE("holdfast.connections.shed", "accept_rate", "Refused at accept: over --accept-rate."),
     SHED_UNCONNECTED(
             "holdfast.connections.shed",
@@ -61,7 +60,8 @@ public enum Meter {
     STALE_ENTRIES("holdfast.outbox.stale", "", "Entries of a replaced connection, thrown away unacknowledged."),
     OUTBOX_FULL("holdfast.outbox.full", "", "Times a PUBLISH found the outbox full."),
     DEVICE_PAUSED("holdfast.device.paused", "", "Times a device was not read, for whatever reason."),
-    DEVICE_RATE_LIMITED("holdfast.device.rate_limited", "", "Times a device was not read, being over --max-publish-rate."),
+    DEVICE_RATE_LIMITED(
+            "holdfast.device.rate_limited", "", "Times a device was not read, being over --max-publish-rate."),
 
     LINK_DIALLED("holdfast.link.dialled", "", "Session links dialled."),
     LINK_LOST("holdfast.link.lost", "", "Session links lost while their device stayed."),

@@ -108,8 +108,8 @@ class AcceptLimitsTest {
             silent.add(RawMqttClient.open(proxy.port()));
         }
         await().until(() -> proxy.count(Meter.SHED_ACCEPT_RATE) + proxy.count(Meter.CONNECTIONS_ACCEPTED) == 60);
-        assertTrue(proxy.count(Meter.SHED_ACCEPT_RATE) >= 30, () -> "accepted "
-                + proxy.count(Meter.CONNECTIONS_ACCEPTED));
+        assertTrue(
+                proxy.count(Meter.SHED_ACCEPT_RATE) >= 30, () -> "accepted " + proxy.count(Meter.CONNECTIONS_ACCEPTED));
         await().untilAsserted(() -> connect("device").close());
     }
 
@@ -147,7 +147,8 @@ class AcceptLimitsTest {
         }) {
             RuntimeException refused = assertThrows(
                     RuntimeException.class,
-                    () -> ProxyUnderTest.start(broker.url(), directory.resolve("none"), bad).close());
+                    () -> ProxyUnderTest.start(broker.url(), directory.resolve("none"), bad)
+                            .close());
             assertTrue(refused.getMessage().startsWith(bad[0] + " "), refused::getMessage);
         }
     }

@@ -76,7 +76,8 @@ class DescriptorsExhaustedTest {
     @Test
     void withoutAGuardTheSystemRefusesAndItGoesOnWhenThereIsRoom() {
         try (LinkAndUplinkBroker broker = LinkAndUplinkBroker.start();
-                HoldfastProcess proxy = proxy(broker, "--max-connections", "1000").start();
+                HoldfastProcess proxy =
+                        proxy(broker, "--max-connections", "1000").start();
                 RawMqttClient device = RawMqttClient.connect(port, Packets.V311, "device", true)) {
             assertTrue(proxy.output().contains("--max-connections 1000 needs"), proxy::output);
             MetricsPage metrics = new MetricsPage(adminPort);
@@ -121,13 +122,18 @@ class DescriptorsExhaustedTest {
             assertEquals(0, metrics.count(Meter.CONNECTIONS_REFUSED));
             assertEquals(0, errors(proxy), proxy::output);
             closeCrowd();
-            await().atMost(SOON).untilAsserted(() -> RawMqttClient.connect(port, Packets.V311, "next", true)
-                    .close());
+            await().atMost(SOON)
+                    .untilAsserted(() -> RawMqttClient.connect(port, Packets.V311, "next", true)
+                            .close());
         }
     }
 
     private static Duration cpu(HoldfastProcess proxy) {
-        return ProcessHandle.of(proxy.pid()).orElseThrow().info().totalCpuDuration().orElseThrow();
+        return ProcessHandle.of(proxy.pid())
+                .orElseThrow()
+                .info()
+                .totalCpuDuration()
+                .orElseThrow();
     }
 
     private static long errors(HoldfastProcess proxy) {

@@ -44,8 +44,8 @@ class MaliciousPeersTest {
 
     private static final int SECOND_MS = 1000;
     private static final Pattern TOTAL = Pattern.compile("(?m)^Total\\s+\\d+\\s+(\\d+)");
-    private static final Pattern CONNECTIONS =
-            Pattern.compile("(?m)^\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+io\\.holdfast\\.proxy\\.connection\\.DeviceConnection\\b");
+    private static final Pattern CONNECTIONS = Pattern.compile(
+            "(?m)^\\s*\\d+:\\s+(\\d+)\\s+\\d+\\s+io\\.holdfast\\.proxy\\.connection\\.DeviceConnection\\b");
 
     @TempDir
     Path directory;
@@ -131,7 +131,9 @@ class MaliciousPeersTest {
             List<HonestClient> honest,
             Noise noise)
             throws InterruptedException {
-        long[] counted = attacks.stream().mapToLong(attack -> metrics.count(attack.shows())).toArray();
+        long[] counted = attacks.stream()
+                .mapToLong(attack -> metrics.count(attack.shows()))
+                .toArray();
         int[] rounds = honest.stream().mapToInt(HonestClient::rounds).toArray();
         honest.forEach(HonestClient::takeLongestMs);
         noise.takeLongestMs();
@@ -153,7 +155,8 @@ class MaliciousPeersTest {
             HonestClient client = honest.get(i);
             await().atMost(SOON).until(() -> client.rounds() > earlier + 1);
         }
-        long slowestMs = honest.stream().mapToLong(HonestClient::takeLongestMs).max().orElseThrow();
+        long slowestMs =
+                honest.stream().mapToLong(HonestClient::takeLongestMs).max().orElseThrow();
         long noiseMs = noise.takeLongestMs();
         System.out.printf(
                 "malicious peers: %s for %s: honest answers within %d ms, CONNACK in %d ms; the machine alone %d ms%n",
@@ -179,7 +182,8 @@ class MaliciousPeersTest {
             long liveMib = number(TOTAL, objects) >> 20;
             assertTrue(liveMib < LIVE_HEAP_MIB, () -> liveMib + " MiB of live objects");
         });
-        List<String> errors = proxy.output().lines()
+        List<String> errors = proxy.output()
+                .lines()
                 .filter(line -> line.contains(" ERROR ") || line.contains("LEAK"))
                 .filter(line -> !line.contains("has more User Properties than"))
                 .toList();
@@ -195,7 +199,8 @@ class MaliciousPeersTest {
 
     private static long residentMib(HoldfastProcess proxy) {
         try (var lines = Files.lines(Path.of("/proc/" + proxy.pid() + "/status"))) {
-            String line = lines.filter(one -> one.startsWith("VmRSS:")).findFirst().orElseThrow();
+            String line =
+                    lines.filter(one -> one.startsWith("VmRSS:")).findFirst().orElseThrow();
             return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -1,8 +1,8 @@
 package io.holdfast.proxy.guard;
 
+import io.holdfast.proxy.testing.Packet;
 import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.RawMqttClient;
-import io.holdfast.proxy.testing.Packet;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -62,14 +62,16 @@ class SlowPeersTest {
         try (RawMqttClient device = connect(Packets.V311, "d", 1)) {
             byte[] publish = Packets.publishFlags(Packets.V311, 2, 1, "t", Packets.NONE, new byte[1000]);
             int[] sent = {0};
-            await().pollInterval(Duration.ofMillis(100)).atMost(Duration.ofSeconds(10)).until(() -> {
-                try {
-                    device.send(new byte[] {publish[sent[0]++]});
-                } catch (UncheckedIOException e) {
-                    return true;
-                }
-                return proxy.count(Meter.CLOSED_KEEP_ALIVE) == 1;
-            });
+            await().pollInterval(Duration.ofMillis(100))
+                    .atMost(Duration.ofSeconds(10))
+                    .until(() -> {
+                        try {
+                            device.send(new byte[] {publish[sent[0]++]});
+                        } catch (UncheckedIOException e) {
+                            return true;
+                        }
+                        return proxy.count(Meter.CLOSED_KEEP_ALIVE) == 1;
+                    });
             assertTrue(sent[0] < 60, () -> sent[0] + " bytes at ten per second");
         }
     }
@@ -106,8 +108,7 @@ class SlowPeersTest {
             halves.get(1).expectClosed(RawMqttClient.PATIENCE);
             try (RawMqttClient device = connect(Packets.V311, "device", 60)) {
                 for (int i = 0; i < 5; i++) {
-                    device.send(Packets.publishFlags(
-                            Packets.V311, 2, 1, "t", Packets.NONE, new byte[MAX_PACKET - 20]));
+                    device.send(Packets.publishFlags(Packets.V311, 2, 1, "t", Packets.NONE, new byte[MAX_PACKET - 20]));
                     device.expect(Packet.PUBACK);
                 }
             }
@@ -132,14 +133,16 @@ class SlowPeersTest {
             byte[][] pings = new byte[10_000][];
             Arrays.fill(pings, Packets.pingreq());
             byte[] many = Packets.concat(pings);
-            await().pollInterval(Duration.ofMillis(1)).atMost(Duration.ofSeconds(40)).until(() -> {
-                try {
-                    device.send(many);
-                } catch (UncheckedIOException e) {
-                    // closed
-                }
-                return proxy.count(Meter.CLOSED_NOT_READING) == 1;
-            });
+            await().pollInterval(Duration.ofMillis(1))
+                    .atMost(Duration.ofSeconds(40))
+                    .until(() -> {
+                        try {
+                            device.send(many);
+                        } catch (UncheckedIOException e) {
+                            // closed
+                        }
+                        return proxy.count(Meter.CLOSED_NOT_READING) == 1;
+                    });
             other.send(Packets.pingreq());
             other.expect(Packet.PINGRESP);
         }

@@ -45,15 +45,18 @@ class BrokerIgnoresTheDevicesMaximumPacketSizeTest {
     @ValueSource(ints = {LIMIT + 1, 300_000})
     void aPublishIsDiscardedAndRefused(int size) {
         try (LinkFixture fixture = new LinkFixture(directory)) {
-            fixture.broker.link().swallow(Packet.PUBREC).on(
-                    Packet.SUBSCRIBE,
-                    (connection, subscribe) -> Packets.concat(
-                            Packets.suback(Packets.V5, Packet.SUBACK, 1, 2),
-                            publish(0, 0, size),
-                            publish(2, 7, size),
-                            publish(2, 8, LIMIT),
-                            publish(4, 9, size),
-                            publish(2, 10, 20)));
+            fixture.broker
+                    .link()
+                    .swallow(Packet.PUBREC)
+                    .on(
+                            Packet.SUBSCRIBE,
+                            (connection, subscribe) -> Packets.concat(
+                                    Packets.suback(Packets.V5, Packet.SUBACK, 1, 2),
+                                    publish(0, 0, size),
+                                    publish(2, 7, size),
+                                    publish(2, 8, LIMIT),
+                                    publish(4, 9, size),
+                                    publish(2, 10, 20)));
             try (RawMqttClient device = connect(fixture)) {
                 device.send(Packets.subscribe(Packets.V5, 1, "#", 2));
                 device.expect(Packet.SUBACK);
@@ -62,7 +65,9 @@ class BrokerIgnoresTheDevicesMaximumPacketSizeTest {
                 await().until(() -> fixture.latestLink().size() == 4);
                 assertEquals(
                         List.of("4003000797", "5003000997"),
-                        fixture.latestLink().subList(2, 4).stream().map(Packet::hex).toList());
+                        fixture.latestLink().subList(2, 4).stream()
+                                .map(Packet::hex)
+                                .toList());
                 assertEquals(3, fixture.proxy.count(Meter.DROPPED_TOO_LARGE_FOR_DEVICE));
                 device.send(Packets.pingreq());
                 device.expect(Packet.PINGRESP);
@@ -78,8 +83,8 @@ class BrokerIgnoresTheDevicesMaximumPacketSizeTest {
                     .link()
                     .on(
                             Packet.PUBLISH,
-                            (connection, publish) -> Packets.concat(
-                                    Packets.hex("40 d3 01 00 05 10 ce 01"), properties));
+                            (connection, publish) ->
+                                    Packets.concat(Packets.hex("40 d3 01 00 05 10 ce 01"), properties));
             assertEquals(0xce, properties.length);
             try (RawMqttClient device = connect(fixture)) {
                 device.send(Packets.publish(Packets.V5, 1, 5, "h/1", "m"));
@@ -91,8 +96,11 @@ class BrokerIgnoresTheDevicesMaximumPacketSizeTest {
     @Test
     void anythingElseEndsTheLink() {
         try (LinkFixture fixture = new LinkFixture(directory)) {
-            fixture.broker.link().on(Packet.SUBSCRIBE, (connection, subscribe) -> Packets.suback(
-                    Packets.V5, Packet.SUBACK, 1, new int[LIMIT]));
+            fixture.broker
+                    .link()
+                    .on(
+                            Packet.SUBSCRIBE,
+                            (connection, subscribe) -> Packets.suback(Packets.V5, Packet.SUBACK, 1, new int[LIMIT]));
             try (RawMqttClient device = connect(fixture)) {
                 device.send(Packets.subscribe(Packets.V5, 1, "#", 2));
                 await().until(() -> fixture.proxy.count(Meter.BROKER_PROTOCOL_ERRORS) == 1);

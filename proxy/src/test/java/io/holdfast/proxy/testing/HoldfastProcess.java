@@ -137,8 +137,8 @@ public final class HoldfastProcess implements AutoCloseable {
 
     /** Objects of each class after a full garbage collection, by the JVM's own count; the text of {@code jcmd}. */
     public String liveObjects() {
-        final ChildProcess jcmd = ChildProcess.start(
-                "jcmd", List.of(Programs.jcmd(), Long.toString(pid()), "GC.class_histogram"));
+        final ChildProcess jcmd =
+                ChildProcess.start("jcmd", List.of(Programs.jcmd(), Long.toString(pid()), "GC.class_histogram"));
         jcmd.awaitExit(PATIENCE);
         return jcmd.output();
     }
