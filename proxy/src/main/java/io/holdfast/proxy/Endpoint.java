@@ -4,16 +4,19 @@ import java.net.URI;
 import java.net.URISyntaxException;
 
 /**
- * Where to listen or to connect to: {@code mqtt://host:port}.
+ * Where to listen or to connect to: {@code mqtt://host:port}, or {@code mqtts://host:port} with TLS.
  *
  * @param host name or address; IPv6 without brackets
  * @param port 0 to 65535; 0 lets the system choose when listening
+ * @param tls  whether TLS is spoken there
  */
-public record Endpoint(String host, int port) {
+public record Endpoint(String host, int port, boolean tls) {
     private static final int DEFAULT_PORT = 1883;
+    private static final int DEFAULT_TLS_PORT = 8883;
+    private static final String FORM = "' is no address of the form mqtt://host:port or mqtts://host:port";
 
     /**
-     * Reads an MQTT address; the port is 1883 if left out.
+     * Reads an MQTT address; the port is 1883 if left out, with TLS 8883.
      *
      * @throws IllegalArgumentException with a text that says what would be right.
      */
@@ -25,19 +28,19 @@ public record Endpoint(String host, int port) {
                             || uri.getPath().equals("/"))
                     && uri.getQuery() == null
                     && uri.getFragment() == null;
-            if ("mqtts".equals(uri.getScheme())) {
-                throw new IllegalArgumentException("'" + text + "': TLS is not built yet; use mqtt://host:port");
-            }
+            boolean tls = "mqtts".equals(uri.getScheme());
             if (uri.getUserInfo() != null) {
                 throw new IllegalArgumentException("the address may not carry a user name or password; use"
                         + " --uplink-username and --uplink-password-file");
             }
-            if (!"mqtt".equals(uri.getScheme()) || uri.getHost() == null || !clean || uri.getPort() > 65535) {
-                throw new IllegalArgumentException("'" + text + "' is no address of the form mqtt://host:port");
+            boolean known = tls || "mqtt".equals(uri.getScheme());
+            if (!known || uri.getHost() == null || !clean || uri.getPort() > 65535) {
+                throw new IllegalArgumentException("'" + text + FORM);
             }
-            return new Endpoint(unbracket(uri.getHost()), uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort());
+            int defaultPort = tls ? DEFAULT_TLS_PORT : DEFAULT_PORT;
+            return new Endpoint(unbracket(uri.getHost()), uri.getPort() < 0 ? defaultPort : uri.getPort(), tls);
         } catch (URISyntaxException e) {
-            throw new IllegalArgumentException("'" + text + "' is no address of the form mqtt://host:port", e);
+            throw new IllegalArgumentException("'" + text + FORM, e);
         }
     }
 
@@ -53,7 +56,7 @@ public record Endpoint(String host, int port) {
             if (colon < 1 || port < 0 || port > 65535) {
                 throw new IllegalArgumentException("'" + text + "' is no address of the form host:port");
             }
-            return new Endpoint(unbracket(text.substring(0, colon)), port);
+            return new Endpoint(unbracket(text.substring(0, colon)), port, false);
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("'" + text + "' is no address of the form host:port", e);
         }
@@ -70,6 +73,6 @@ public record Endpoint(String host, int port) {
 
     @Override
     public String toString() {
-        return "mqtt://" + hostAndPort();
+        return (tls ? "mqtts://" : "mqtt://") + hostAndPort();
     }
 }

@@ -18,6 +18,8 @@ import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.outbox.LaneFeed;
 import io.holdfast.proxy.outbox.WriterAgent;
 import io.holdfast.proxy.source.Listener;
+import io.holdfast.proxy.tls.BrokerTls;
+import io.holdfast.proxy.tls.DeviceTls;
 import io.holdfast.proxy.uplink.LaneUplink;
 import io.holdfast.store.OutboxStore;
 import io.holdfast.store.StoreContext;
@@ -70,6 +72,7 @@ public final class HoldfastProxy implements AutoCloseable {
     private final List<LaneUplink> uplinks = new ArrayList<>();
     private final List<Listener> listeners = new ArrayList<>();
     private final IdentityHashMap<EventLoop, LoopContext> loops = new IdentityHashMap<>();
+    private final List<Runnable> fileWatches = new ArrayList<>();
     private final ErrorHandler errorHandler = error -> LOG.error("An agent failed", error);
     private OutboxStore store;
     private EventLoopGroup deviceLoops;
@@ -78,6 +81,10 @@ public final class HoldfastProxy implements AutoCloseable {
     /** Carries the uplinks, which may wait for the disk, and no device. */
     private EventLoopGroup uplinkLoops;
 
+    /** Null where there is no TLS. */
+    private DeviceTls deviceTls;
+
+    private BrokerTls brokerTls;
     private LinkDialer dialer;
     private AgentRunner housekeeping;
     private AdminServer admin;
@@ -106,12 +113,13 @@ public final class HoldfastProxy implements AutoCloseable {
 
     private void startAll() throws IOException, StoreException {
         Transport transport = Transport.best();
+        loadTls();
         store = OutboxStore.open(storeContext());
         RouteTable routes = new RouteTable(context.routes(), store::routeNumber);
         deviceLoops = transport.newGroup(context.loops(), "device-loop");
         frontLoop = transport.newGroup(1, "front-loop");
         uplinkLoops = transport.newGroup(Math.min(store.laneCount(), context.loops()), "uplink-loop");
-        dialer = new LinkDialer(transport.channel(), context.upstream());
+        dialer = new LinkDialer(transport.channel(), context.upstream(), brokerTls);
         startLanes();
         UnconnectedSockets unconnected = new UnconnectedSockets(context.guards().maxUnconnected());
         long memory = context.devices().ingressMemoryBudgetBytes();
@@ -136,7 +144,8 @@ public final class HoldfastProxy implements AutoCloseable {
         }
         AcceptGuard guard = new AcceptGuard(context.guards(), maxConnections(), unconnected, counters, clock);
         for (Endpoint endpoint : context.listeners()) {
-            listeners.add(Listener.open(endpoint, transport, frontLoop, deviceLoops, guard, services, loops::get));
+            DeviceTls tls = endpoint.tls() ? deviceTls : null;
+            listeners.add(Listener.open(endpoint, transport, frontLoop, deviceLoops, guard, services, tls, loops::get));
         }
         startThreads(routes.anyOutbox());
         ProxyReport report = new ProxyReport(services, writers, uplinks, listeners);
@@ -150,6 +159,18 @@ public final class HoldfastProxy implements AutoCloseable {
                 context.outbox().directory(),
                 context.outbox().durability(),
                 context.routes());
+    }
+
+    /** First of all, so that a wrong file is told before anything is touched. */
+    private void loadTls() throws IOException {
+        if (context.deviceTls().isPresent()) {
+            deviceTls = new DeviceTls(context.deviceTls().get(), counters, wallClock, clock);
+            fileWatches.add(deviceTls::reloadIfChanged);
+        }
+        if (context.upstream().tls()) {
+            brokerTls = new BrokerTls(context.upstream(), context.brokerTls(), counters, wallClock);
+            fileWatches.add(brokerTls::reloadIfChanged);
+        }
     }
 
     private void startLanes() throws StoreException {
@@ -182,7 +203,7 @@ public final class HoldfastProxy implements AutoCloseable {
                 new SleepingMillisIdleStrategy(HOUSEKEEPING_INTERVAL_MS),
                 errorHandler,
                 null,
-                new HousekeepingAgent(store, clock));
+                new HousekeepingAgent(store, fileWatches, clock));
         AgentRunner.startOnThread(housekeeping);
         if (anyOutbox || hasBacklog()) {
             uplinks.forEach(LaneUplink::start);
@@ -303,6 +324,12 @@ public final class HoldfastProxy implements AutoCloseable {
         shutDown(deviceLoops);
         shutDown(frontLoop);
         shutDown(uplinkLoops);
+        if (deviceTls != null) {
+            deviceTls.close();
+        }
+        if (brokerTls != null) {
+            brokerTls.close();
+        }
         if (store != null) {
             store.close();
         }

@@ -4,29 +4,39 @@ import io.holdfast.store.Lane;
 import io.holdfast.store.OutboxStore;
 import io.holdfast.store.StoreException;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What may take its time: makes each lane's next segment in advance, and deletes those that are finished. */
+/**
+ * What may take its time: makes each lane's next segment in advance, deletes those that are finished, and watches files that
+ * may be replaced.
+ */
 final class HousekeepingAgent implements Agent {
     private static final Logger LOG = LoggerFactory.getLogger(HousekeepingAgent.class);
     private static final long RECLAIM_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long WATCH_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final OutboxStore store;
+    private final List<Runnable> fileWatches;
     private final NanoClock clock;
+    private long watchAtNs;
     private long reclaimAtNs;
     private long prepareAtNs;
     private String lastComplaint = "";
 
-    HousekeepingAgent(OutboxStore store, NanoClock clock) {
+    /** {@code fileWatches} look at files that may be replaced while the proxy runs; each is run once a second. */
+    HousekeepingAgent(OutboxStore store, List<Runnable> fileWatches, NanoClock clock) {
         this.store = store;
+        this.fileWatches = fileWatches;
         this.clock = clock;
         this.reclaimAtNs = clock.nanoTime();
         this.prepareAtNs = reclaimAtNs;
+        this.watchAtNs = reclaimAtNs;
     }
 
     @Override
@@ -36,7 +46,7 @@ final class HousekeepingAgent implements Agent {
 
     @Override
     public int doWork() {
-        return prepareSegments() + reclaim();
+        return prepareSegments() + reclaim() + watchFiles();
     }
 
     private int prepareSegments() {
@@ -71,6 +81,15 @@ final class HousekeepingAgent implements Agent {
             }
         }
         return deleted;
+    }
+
+    private int watchFiles() {
+        if (clock.nanoTime() - watchAtNs < 0) {
+            return 0;
+        }
+        watchAtNs = clock.nanoTime() + WATCH_NS;
+        fileWatches.forEach(Runnable::run);
+        return 0;
     }
 
     /** One line per kind of trouble. */

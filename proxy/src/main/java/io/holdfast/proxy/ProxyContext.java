@@ -17,6 +17,8 @@ import java.util.Optional;
  * @param guards    what keeps devices from harming each other
  * @param outbox    the durable store
  * @param uplink    the connection that delivers from it
+ * @param deviceTls the files for listeners with TLS; present if there is one
+ * @param brokerTls the files for TLS to the broker
  * @param loops     device event loops
  */
 public record ProxyContext(
@@ -28,6 +30,8 @@ public record ProxyContext(
         Guards guards,
         Outbox outbox,
         Uplink uplink,
+        Optional<DeviceTlsFiles> deviceTls,
+        BrokerTlsFiles brokerTls,
         int loops) {
 
     /**
@@ -104,4 +108,22 @@ public record ProxyContext(
             Optional<Path> passwordFile,
             int window,
             long ackTimeoutMs) {}
+
+    /**
+     * PEM files for the listeners with TLS.
+     *
+     * @param certificate the proxy's certificate, and those between it and the root
+     * @param key         its private key, not encrypted
+     * @param clientCa    who signs the certificates of devices; empty: none are asked for
+     */
+    public record DeviceTlsFiles(Path certificate, Path key, Optional<Path> clientCa) {}
+
+    /**
+     * PEM files for TLS to the broker.
+     *
+     * @param ca          who signs the broker's certificate; empty: whom Java trusts
+     * @param certificate the proxy's client certificate, and those between it and the root; empty: none
+     * @param key         its private key, not encrypted; present if the certificate is
+     */
+    public record BrokerTlsFiles(Optional<Path> ca, Optional<Path> certificate, Optional<Path> key) {}
 }

@@ -66,7 +66,7 @@ public final class AdminServer implements AutoCloseable {
 
     /** The address with the real port. */
     public Endpoint address() {
-        return new Endpoint(endpoint.host(), ((InetSocketAddress) channel.localAddress()).getPort());
+        return new Endpoint(endpoint.host(), ((InetSocketAddress) channel.localAddress()).getPort(), false);
     }
 
     @Override

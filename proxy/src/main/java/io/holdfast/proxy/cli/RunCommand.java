@@ -18,6 +18,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -54,14 +55,15 @@ final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--upstream", paramLabel = "URL", required = true, description = "The broker: mqtt://host:port.")
+    @Option(names = "--upstream", paramLabel = "URL", required = true, description = "The broker: mqtt://host:port, or mqtts://host:port with TLS.")
     private String upstream;
 
     @Option(
             names = "--listen",
             paramLabel = "URL",
             defaultValue = "mqtt://0.0.0.0:1883",
-            description = "Where devices connect; repeatable. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Where devices connect: mqtt://host:port, or mqtts://host:port with TLS; repeatable. Default: ${DEFAULT-VALUE}.")
     private List<String> listen;
 
     @Option(
@@ -254,6 +256,9 @@ final class RunCommand implements Callable<Integer> {
                     "HTTP for /metrics, /health/live, /health/ready, /health/uplink, /ledger. Default: ${DEFAULT-VALUE}.")
     private String admin;
 
+    @Mixin
+    private TlsOptions tls;
+
     @Override
     public Integer call() throws Exception {
         ProxyContext context = context();
@@ -332,8 +337,9 @@ final class RunCommand implements Callable<Integer> {
             checkRecordFits();
         }
         checkRights(anyOutbox);
+        Endpoint broker = read("--upstream", upstream, Endpoint::parseMqtt);
         return new ProxyContext(
-                read("--upstream", upstream, Endpoint::parseMqtt),
+                broker,
                 listeners,
                 admin.equals("off")
                         ? Optional.empty()
@@ -367,6 +373,8 @@ final class RunCommand implements Callable<Integer> {
                         Optional.ofNullable(uplinkPasswordFile),
                         uplinkWindow,
                         ackTimeout.ms()),
+                together(() -> tls.forListeners(listeners)),
+                together(() -> tls.forUpstream(broker)),
                 Math.max(1, Runtime.getRuntime().availableProcessors()));
     }
 
@@ -406,6 +414,15 @@ final class RunCommand implements Callable<Integer> {
             return reader.apply(text);
         } catch (IllegalArgumentException e) {
             throw badUsage(flag + ": " + e.getMessage());
+        }
+    }
+
+    /** Of flags that have to fit together. */
+    private <T> T together(Supplier<T> settings) {
+        try {
+            return settings.get();
+        } catch (IllegalArgumentException e) {
+            throw badUsage(e.getMessage());
         }
     }
 

@@ -3,6 +3,7 @@ package io.holdfast.proxy.connection;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -24,16 +25,29 @@ final class GracefulClose {
         if (!channel.isActive()) {
             return;
         }
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        if (tls != null && !tls.handshakeFuture().isDone()) {
+            channel.close(); // nothing has been written, and behind the handshake nothing would be
+            return;
+        }
         closeAfter(channel, ABORT_AFTER_MS);
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
-            if (channel instanceof DuplexChannel duplex && duplex.isActive()) {
-                duplex.shutdownOutput();
-                channel.config().setAutoRead(true);
-                closeAfter(channel, LINGER_MS);
+            if (tls == null || !channel.isActive()) {
+                linger(channel);
             } else {
-                channel.close();
+                tls.closeOutbound().addListener(told -> linger(channel)); // else the peer would see a truncation
             }
         });
+    }
+
+    private static void linger(Channel channel) {
+        if (channel instanceof DuplexChannel duplex && duplex.isActive()) {
+            duplex.shutdownOutput();
+            channel.config().setAutoRead(true);
+            closeAfter(channel, LINGER_MS);
+        } else {
+            channel.close();
+        }
     }
 
     private static void closeAfter(Channel channel, long ms) {

@@ -4,12 +4,14 @@ import io.holdfast.codec.AckWriter;
 import io.holdfast.codec.ConnectPacket;
 import io.holdfast.codec.ReasonCode;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -49,9 +51,9 @@ final class EmptySession extends ChannelInboundHandlerAdapter {
     }
 
     private void erase(LinkDialer dialer, EventLoop eventLoop, WriteBufferWaterMark waterMark) {
-        dialer.dial(eventLoop, this, waterMark).addListener((ChannelFutureListener) future -> {
-            if (future.isSuccess()) {
-                eventLoop.schedule(() -> future.channel().close(), TIMEOUT_MS, TimeUnit.MILLISECONDS);
+        dialer.dial(eventLoop, this, waterMark).addListener((Future<Channel> dialled) -> {
+            if (dialled.isSuccess()) {
+                eventLoop.schedule(() -> dialled.getNow().close(), TIMEOUT_MS, TimeUnit.MILLISECONDS);
             } else {
                 finish();
             }

@@ -2,9 +2,10 @@ package io.holdfast.proxy.link;
 
 import io.holdfast.proxy.Endpoint;
 import io.holdfast.proxy.guard.ChannelErrors;
+import io.holdfast.proxy.tls.BrokerTls;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
@@ -13,26 +14,30 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Opens TCP connections to the broker, on the caller's event loop. Any thread. */
+/** Opens connections to the broker, with TLS if it is to be spoken, on the caller's event loop. Any thread. */
 public final class LinkDialer implements AutoCloseable {
     private static final int CONNECT_TIMEOUT_MS = 10_000;
     private static final int LOOKUPS_WAITING = 65_536;
 
     private final Class<? extends Channel> channelClass;
     private final Endpoint upstream;
+    private final BrokerTls tlsOrNull;
     private final ExecutorService lookups;
     private final OffLoopNameResolver resolver;
 
-    /** Makes a dialer to {@code upstream} for channels of {@code channelClass}. */
-    public LinkDialer(Class<? extends Channel> channelClass, Endpoint upstream) {
+    /** Makes a dialer to {@code upstream} for channels of {@code channelClass}; {@code tlsOrNull} secures them. */
+    public LinkDialer(Class<? extends Channel> channelClass, Endpoint upstream, BrokerTls tlsOrNull) {
         this.channelClass = channelClass;
         this.upstream = upstream;
+        this.tlsOrNull = tlsOrNull;
         this.lookups = new ThreadPoolExecutor(
                 0,
                 1,
@@ -43,9 +48,13 @@ public final class LinkDialer implements AutoCloseable {
         this.resolver = new OffLoopNameResolver(lookups);
     }
 
-    /** Connects; {@code handler} is put into the channel's pipeline. The future is completed on {@code eventLoop}. */
-    public ChannelFuture dial(EventLoop eventLoop, ChannelHandler handler, WriteBufferWaterMark waterMark) {
-        ChannelFuture dialled = new Bootstrap()
+    /**
+     * Connects; {@code handler} is put into the channel's pipeline. The future is completed on {@code eventLoop}, with TLS
+     * once the broker's certificate has been accepted; if it fails, the message of its cause says why.
+     */
+    public Future<Channel> dial(EventLoop eventLoop, ChannelHandler handler, WriteBufferWaterMark waterMark) {
+        Promise<Channel> ready = eventLoop.newPromise();
+        new Bootstrap()
                 .group(eventLoop)
                 .channel(channelClass)
                 .resolver(resolver)
@@ -56,15 +65,21 @@ public final class LinkDialer implements AutoCloseable {
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
+                        if (tlsOrNull != null) {
+                            tlsOrNull.addTo(channel.pipeline(), ready);
+                        }
                         channel.pipeline().addLast(handler, ChannelErrors.INSTANCE);
                     }
                 })
-                .connect(address());
-        if (dialled.isDone() && !dialled.isSuccess()) {
-            // Not even a socket could be had (no descriptors): that future is completed on a thread of Netty's own.
-            return new DefaultChannelPromise(dialled.channel(), eventLoop).setFailure(dialled.cause());
-        }
-        return dialled;
+                .connect(address())
+                .addListener((ChannelFutureListener) connected -> {
+                    if (!connected.isSuccess()) {
+                        ready.tryFailure(connected.cause());
+                    } else if (tlsOrNull == null) {
+                        ready.trySuccess(connected.channel());
+                    }
+                });
+        return ready;
     }
 
     /** An address that is written as a number needs no look-up, and so does not wait behind one. */

@@ -14,8 +14,10 @@ import io.holdfast.codec.ReasonCode;
 import io.holdfast.codec.SubackPacket;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
+import io.holdfast.proxy.tls.BrokerTls;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -134,13 +136,13 @@ public final class SessionLink implements FrameListener {
         decoder = new FrameDecoder(this, Direction.FROM_SERVER, MAX_PACKET_SIZE, STREAM_THRESHOLD);
         decoder.version(version);
         FrameDecoder dialled = decoder;
-        dialer.dial(eventLoop, dialled, WATER_MARK).addListener((ChannelFutureListener) future -> {
+        dialer.dial(eventLoop, dialled, WATER_MARK).addListener((Future<Channel> future) -> {
             if (!future.isSuccess()) {
                 onDialFailed(dialled, future.cause());
             } else if (state == LinkState.CLOSED || dialled != decoder) {
-                future.channel().close();
+                future.getNow().close();
             } else {
-                onDialled(future.channel().pipeline().context(dialled));
+                onDialled(future.getNow().pipeline().context(dialled));
             }
         });
     }
@@ -600,8 +602,11 @@ public final class SessionLink implements FrameListener {
         if (before == LinkState.DIALLING) {
             transition(LinkState.CLOSED);
             releaseAll();
+            String tlsFailure = BrokerTls.failure(context.channel());
             if (brokerBrokeProtocol) {
                 owner.onDialFailed("the broker broke the protocol");
+            } else if (tlsFailure != null) {
+                owner.onDialFailed(tlsFailure);
             } else {
                 owner.onConnectUnanswered("the broker closed the connection instead of answering CONNECT");
             }

@@ -85,6 +85,26 @@ public enum Meter {
     UPLINK_SESSION_EXPIRY_LOWERED(
             "holdfast.uplink.session_expiry_lowered", "", "CONNACKs that granted the uplink a session that ends."),
 
+    DEVICE_TLS_NO_TLS("holdfast.tls.device.failed", "no_tls", "Devices that sent plain bytes to a TLS listener."),
+    DEVICE_TLS_NO_CERTIFICATE("holdfast.tls.device.failed", "no_certificate", "Devices without a client certificate."),
+    DEVICE_TLS_CERTIFICATE(
+            "holdfast.tls.device.failed", "certificate", "Devices whose client certificate is not accepted."),
+    DEVICE_TLS_DISTRUSTS_US(
+            "holdfast.tls.device.failed", "distrusts_us", "Devices that do not accept our certificate."),
+    DEVICE_TLS_VERSION("holdfast.tls.device.failed", "version", "Devices that speak neither TLS 1.2 nor 1.3."),
+    DEVICE_TLS_TIMEOUT("holdfast.tls.device.failed", "timeout", "Devices with no whole TLS handshake in time."),
+    DEVICE_TLS_CLOSED("holdfast.tls.device.failed", "closed", "Devices that hung up during the TLS handshake."),
+    DEVICE_TLS_OTHER("holdfast.tls.device.failed", "other", "Devices whose TLS failed in another way."),
+    BROKER_TLS_EXPIRED("holdfast.tls.broker.failed", "expired", "The broker's certificate is not valid now."),
+    BROKER_TLS_UNTRUSTED("holdfast.tls.broker.failed", "untrusted", "The broker's certificate is signed by a stranger."),
+    BROKER_TLS_WRONG_HOST("holdfast.tls.broker.failed", "wrong_host", "The broker's certificate is for another host."),
+    BROKER_TLS_CLIENT_CERTIFICATE(
+            "holdfast.tls.broker.failed", "client_certificate", "The broker wants a client certificate, or another."),
+    BROKER_TLS_NO_TLS("holdfast.tls.broker.failed", "no_tls", "The broker does not speak TLS on this port."),
+    BROKER_TLS_VERSION("holdfast.tls.broker.failed", "version", "The broker speaks neither TLS 1.2 nor 1.3."),
+    BROKER_TLS_TIMEOUT("holdfast.tls.broker.failed", "timeout", "The broker did not finish the TLS handshake."),
+    BROKER_TLS_OTHER("holdfast.tls.broker.failed", "other", "TLS to the broker failed in another way."),
+
     BROKER_PROTOCOL_ERRORS("holdfast.protocol.broker_errors", "", "Protocol violations by the broker."),
 
     DEVICES_CONNECTED(Kind.GAUGE, "holdfast.devices.connected", "Devices connected now."),

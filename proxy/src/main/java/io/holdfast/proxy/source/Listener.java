@@ -5,6 +5,7 @@ import io.holdfast.proxy.ProxyServices;
 import io.holdfast.proxy.Transport;
 import io.holdfast.proxy.admission.LoopContext;
 import io.holdfast.proxy.guard.AcceptGuard;
+import io.holdfast.proxy.tls.DeviceTls;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -32,6 +33,7 @@ public final class Listener {
     /**
      * Binds and accepts.
      *
+     * @param tls what secures the devices; null on a listener without TLS
      * @throws IOException naming the address, if it cannot be bound.
      */
     public static Listener open(
@@ -41,6 +43,7 @@ public final class Listener {
             EventLoopGroup devices,
             AcceptGuard guard,
             ProxyServices services,
+            DeviceTls tls,
             Function<EventLoop, LoopContext> loops)
             throws IOException {
         ChannelFuture bound = new ServerBootstrap()
@@ -52,7 +55,7 @@ public final class Listener {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
-                .childHandler(new DevicePipeline(services, loops))
+                .childHandler(new DevicePipeline(services, tls, loops))
                 .bind(new InetSocketAddress(endpoint.host(), endpoint.port()))
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
@@ -66,7 +69,8 @@ public final class Listener {
 
     /** The address with the real port. */
     public Endpoint address() {
-        return new Endpoint(endpoint.host(), ((InetSocketAddress) channel.localAddress()).getPort());
+        int port = ((InetSocketAddress) channel.localAddress()).getPort();
+        return new Endpoint(endpoint.host(), port, endpoint.tls());
     }
 
     /** Whether it accepts. */

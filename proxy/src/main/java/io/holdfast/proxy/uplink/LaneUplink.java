@@ -19,9 +19,11 @@ import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.link.LinkKeepAlive;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
+import io.holdfast.proxy.tls.BrokerTls;
 import io.holdfast.store.Lane;
 import io.holdfast.store.StoreException;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
@@ -158,11 +160,13 @@ public final class LaneUplink implements FrameListener {
     }
 
     private void dialler(FrameDecoder dialled) {
-        dialer.dial(eventLoop, dialled, WATER_MARK).addListener((ChannelFutureListener) future -> {
+        dialer.dial(eventLoop, dialled, WATER_MARK).addListener((Future<Channel> future) -> {
             if (state == UplinkState.CLOSED) {
-                future.channel().close();
+                if (future.isSuccess()) {
+                    future.getNow().close();
+                }
             } else if (future.isSuccess()) {
-                sendConnect(future.channel().pipeline().context(dialled));
+                sendConnect(future.getNow().pipeline().context(dialled));
             } else {
                 retryLater("cannot reach the broker at " + dialer.upstream() + ": "
                         + future.cause().getMessage());
@@ -417,7 +421,11 @@ public final class LaneUplink implements FrameListener {
             transition(UplinkState.DISCONNECTED);
             dial();
         } else {
-            retryLater("the connection to the broker at " + dialer.upstream() + " ended");
+            String tlsFailure = BrokerTls.failure(context.channel());
+            retryLater(
+                    tlsFailure == null
+                            ? "the connection to the broker at " + dialer.upstream() + " ended"
+                            : tlsFailure);
         }
     }
 

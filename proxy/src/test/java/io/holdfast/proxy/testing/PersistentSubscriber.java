@@ -24,6 +24,7 @@ final class PersistentSubscriber implements AutoCloseable {
     private static final Duration TICK = Duration.ofMillis(200);
 
     private final int port;
+    private final Sockets sockets;
     private final String device;
     private final Map<String, List<Integer>> received = new HashMap<>();
     private final Set<Integer> open = new HashSet<>();
@@ -33,8 +34,9 @@ final class PersistentSubscriber implements AutoCloseable {
     private volatile long count;
 
     /** Connects to a broker on this loopback port and returns once the subscription is granted. */
-    PersistentSubscriber(int port, String device) {
+    PersistentSubscriber(int port, Sockets sockets, String device) {
         this.port = port;
+        this.sockets = sockets;
         this.device = device;
         thread = new Thread(this::run, "subscriber-" + device);
         thread.start();
@@ -43,7 +45,7 @@ final class PersistentSubscriber implements AutoCloseable {
 
     private void run() {
         while (!closing) {
-            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            try (Socket socket = sockets.open(InetAddress.getLoopbackAddress(), port)) {
                 converse(new MqttSocket(socket));
             } catch (IOException e) {
                 pause();

@@ -1,5 +1,6 @@
 package io.holdfast.proxy.testing;
 
+import io.holdfast.proxy.Endpoint;
 import io.holdfast.proxy.HoldfastProxy;
 import io.holdfast.proxy.cli.Holdfast;
 import io.holdfast.proxy.metrics.Meter;
@@ -48,6 +49,15 @@ public final class ProxyUnderTest implements AutoCloseable {
     /** Where devices connect. */
     public int port() {
         return proxy.addresses().get(0).port();
+    }
+
+    /** Where devices connect with TLS, if the flags had a listener with mqtts. */
+    public int tlsPort() {
+        return proxy.addresses().stream()
+                .filter(Endpoint::tls)
+                .findFirst()
+                .orElseThrow()
+                .port();
     }
 
     /** {@code tcp://127.0.0.1:port}, for clients that want it so. */

@@ -54,16 +54,35 @@ public final class RawMqttClient implements AutoCloseable {
         }
     }
 
-    /** Opens a connection, sends CONNECT and expects a CONNACK that accepts. */
+    /** Opens a connection over these sockets; sends nothing but what they need for themselves. */
+    public static RawMqttClient open(final int port, final Sockets sockets) {
+        try {
+            return new RawMqttClient(new MqttSocket(sockets.open(InetAddress.getLoopbackAddress(), port)));
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** As below, over these sockets. */
     public static RawMqttClient connect(
-            final int port, final int version, final String clientId, final boolean cleanStart) {
-        final RawMqttClient client = open(port);
+            final int port,
+            final Sockets sockets,
+            final int version,
+            final String clientId,
+            final boolean cleanStart) {
+        final RawMqttClient client = open(port, sockets);
         client.send(Packets.connect(version, clientId, cleanStart));
         final Packet connack = client.expect(Packet.CONNACK);
         if (connack.reasonCode() != 0) {
             throw new AssertionError("refused: " + connack);
         }
         return client;
+    }
+
+    /** Opens a connection, sends CONNECT and expects a CONNACK that accepts. */
+    public static RawMqttClient connect(
+            final int port, final int version, final String clientId, final boolean cleanStart) {
+        return connect(port, Sockets.PLAIN, version, clientId, cleanStart);
     }
 
     public void send(final byte[] bytes) {

@@ -40,6 +40,7 @@ public final class ResendingDevice implements Runnable {
     private volatile boolean stayConnected;
     private volatile int limit = Integer.MAX_VALUE;
     private volatile boolean stopping;
+    private Sockets sockets = Sockets.PLAIN;
 
     private static final class Message {
         private final int qos;
@@ -59,6 +60,12 @@ public final class ResendingDevice implements Runnable {
         this.version = version;
         this.window = window;
         this.random = new SplittableRandom(seed);
+    }
+
+    /** How it connects. */
+    public ResendingDevice over(Sockets newSockets) {
+        sockets = newSockets;
+        return this;
     }
 
     /** Sends {@code messages} of each QoS, and then ends. */
@@ -118,7 +125,7 @@ public final class ResendingDevice implements Runnable {
     @Override
     public void run() {
         while (!isDone()) {
-            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            try (Socket socket = sockets.open(InetAddress.getLoopbackAddress(), port)) {
                 converse(new MqttSocket(socket));
             } catch (IOException e) {
                 pause();

@@ -14,7 +14,12 @@ public final class Subscribers implements AutoCloseable {
 
     /** Connects to a broker on this loopback port and returns once every subscription is granted. */
     public Subscribers(int port, List<String> devices) {
-        devices.forEach(device -> byDevice.put(device, new PersistentSubscriber(port, device)));
+        this(port, Sockets.PLAIN, devices);
+    }
+
+    /** As above, over these sockets. */
+    public Subscribers(int port, Sockets sockets, List<String> devices) {
+        devices.forEach(device -> byDevice.put(device, new PersistentSubscriber(port, sockets, device)));
     }
 
     /** Payloads of a topic of that device, in the order in which they came. */
