@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /** A certificate authority of a test, and the PEM files of what it signs. */
 public final class TestAuthority {
@@ -125,6 +126,11 @@ public final class TestAuthority {
     public Sockets sockets(Issued clientOrNull) {
         SSLContext context = context(clientOrNull);
         return (host, port) -> context.getSocketFactory().createSocket(host, port);
+    }
+
+    /** Trusts this authority only. */
+    public TrustManagerFactory trustManagerFactory() {
+        return root.toTrustManagerFactory();
     }
 
     /** Java's TLS of a client that trusts this authority. */
