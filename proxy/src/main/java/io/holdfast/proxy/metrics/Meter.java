@@ -92,7 +92,7 @@ public enum Meter {
     DEVICE_TLS_DISTRUSTS_US(
             "holdfast.tls.device.failed", "distrusts_us", "Devices that do not accept our certificate."),
     DEVICE_TLS_VERSION("holdfast.tls.device.failed", "version", "Devices that speak neither TLS 1.2 nor 1.3."),
-    DEVICE_TLS_TIMEOUT("holdfast.tls.device.failed", "timeout", "Devices with no whole TLS handshake in time."),
+    DEVICE_TLS_UNFINISHED("holdfast.tls.device.failed", "unfinished", "Devices with no whole TLS handshake in time."),
     DEVICE_TLS_CLOSED("holdfast.tls.device.failed", "closed", "Devices that hung up during the TLS handshake."),
     DEVICE_TLS_OTHER("holdfast.tls.device.failed", "other", "Devices whose TLS failed in another way."),
     BROKER_TLS_EXPIRED("holdfast.tls.broker.failed", "expired", "The broker's certificate is not valid now."),

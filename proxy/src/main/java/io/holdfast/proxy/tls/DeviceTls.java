@@ -1,6 +1,7 @@
 package io.holdfast.proxy.tls;
 
 import io.holdfast.proxy.ProxyContext;
+import io.holdfast.proxy.guard.LogThrottle;
 import io.holdfast.proxy.metrics.Counters;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
@@ -28,7 +29,7 @@ public final class DeviceTls implements AutoCloseable {
 
     private final Counters counters;
     private final ReloadingContext context;
-    private final Map<DeviceTlsFailure, LogGate> gates = new EnumMap<>(DeviceTlsFailure.class);
+    private final Map<DeviceTlsFailure, LogThrottle> lines = new EnumMap<>(DeviceTlsFailure.class);
 
     /**
      * Reads the files.
@@ -49,7 +50,7 @@ public final class DeviceTls implements AutoCloseable {
             throws IOException {
         this.counters = counters;
         for (DeviceTlsFailure failure : DeviceTlsFailure.values()) {
-            gates.put(failure, new LogGate(clock));
+            lines.put(failure, new LogThrottle(clock));
         }
         List<Path> watched = new ArrayList<>(List.of(files.certificate(), files.key()));
         files.clientCa().ifPresent(watched::add);
@@ -88,14 +89,18 @@ public final class DeviceTls implements AutoCloseable {
         context.reloadIfChanged();
     }
 
-    /** Counts; one line a minute and reason at WARN, the others at DEBUG. */
+    /** Counts, and writes a line; in a flood only some are at WARN, and who just hangs up never is. */
     void failed(Channel channel, DeviceTlsFailure failure, Throwable error) {
         counters.increment(failure.meter());
-        if (failure != DeviceTlsFailure.CLOSED && gates.get(failure).pass()) {
+        long leftOut = failure == DeviceTlsFailure.CLOSED
+                ? LogThrottle.LEAVE_OUT
+                : lines.get(failure).pass();
+        if (leftOut != LogThrottle.LEAVE_OUT) {
             LOG.warn(
-                    "Device at {}: {}. Further ones of this minute are counted only (holdfast_tls_device_failed_total)",
+                    "Device at {}: {}; {} more like this since the last line",
                     channel.remoteAddress(),
-                    failure.explain(error));
+                    failure.explain(error),
+                    leftOut);
         } else if (LOG.isDebugEnabled()) {
             LOG.debug("Device at {}: {}", channel.remoteAddress(), failure.explain(error));
         }

@@ -12,7 +12,7 @@ enum DeviceTlsFailure {
     CERTIFICATE(Meter.DEVICE_TLS_CERTIFICATE),
     DISTRUSTS_US(Meter.DEVICE_TLS_DISTRUSTS_US),
     VERSION(Meter.DEVICE_TLS_VERSION),
-    TIMEOUT(Meter.DEVICE_TLS_TIMEOUT),
+    UNFINISHED(Meter.DEVICE_TLS_UNFINISHED),
     CLOSED(Meter.DEVICE_TLS_CLOSED),
     OTHER(Meter.DEVICE_TLS_OTHER);
 
@@ -69,7 +69,7 @@ enum DeviceTlsFailure {
                 "it does not accept our certificate (" + Causes.innermost(error)
                         + "): give it the CA that has signed --tls-cert, and check the certificate's date";
             case VERSION -> "it wants a TLS version other than 1.2 and 1.3 (" + Causes.innermost(error) + ")";
-            case TIMEOUT -> "it has not finished the TLS handshake within --connect-deadline";
+            case UNFINISHED -> "it had not finished the TLS handshake when --connect-deadline was over, or room was needed";
             case CLOSED -> "it closed the connection during the TLS handshake";
             case OTHER -> "TLS failed: " + Causes.innermost(error);
         };

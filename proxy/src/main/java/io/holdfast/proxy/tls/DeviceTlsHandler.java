@@ -43,7 +43,7 @@ final class DeviceTlsHandler extends ChannelDuplexHandler {
         }
     }
 
-    /** Nobody but the connect deadline closes a connection that is not secured. */
+    /** Before it is secured: by the connect deadline, or to make room. */
     @Override
     public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
         closedByUs = true;
@@ -53,8 +53,8 @@ final class DeviceTlsHandler extends ChannelDuplexHandler {
     private void report(ChannelHandlerContext ctx, Throwable cause) {
         if (!failed) {
             failed = true;
-            boolean timeout = closedByUs && !secured;
-            tls.failed(ctx.channel(), timeout ? DeviceTlsFailure.TIMEOUT : DeviceTlsFailure.of(cause), cause);
+            boolean unfinished = closedByUs && !secured;
+            tls.failed(ctx.channel(), unfinished ? DeviceTlsFailure.UNFINISHED : DeviceTlsFailure.of(cause), cause);
         }
     }
 }
