@@ -23,6 +23,11 @@ public final class ConnectPacket {
     private static final int RESERVED = 0x01;
     private static final int BRIDGE = 0x80;
 
+    /** A TLS record begins as a CONNECT of 3.1 with odd flags and a Remaining Length of 3 does (RFC 8446 §5.1). */
+    private static final int TLS_HANDSHAKE = 0x16;
+
+    private static final int TLS_MAJOR_VERSION = 3;
+
     private final byte[] frame;
     private final int bodyOffset;
     private final int flagsOffset;
@@ -44,10 +49,13 @@ public final class ConnectPacket {
     private String authenticationMethod;
 
     private ConnectPacket(ByteBuf buf, int offset, int bodyOffset, int end) {
+        int firstByte = buf.getUnsignedByte(offset);
+        if (firstByte == TLS_HANDSHAKE && end - bodyOffset == TLS_MAJOR_VERSION) {
+            throw MqttProtocolException.malformed("", "no MQTT: it seems to speak TLS, here without TLS");
+        }
         BodyReader body = new BodyReader(buf, bodyOffset, end, PacketType.CONNECT, null);
         version = readProtocol(body);
         body.version(version);
-        int firstByte = buf.getUnsignedByte(offset);
         if (firstByte != FIRST_BYTE && version != MqttVersion.MQTT_3_1) {
             throw FixedHeader.wrongFlags(firstByte, version);
         }

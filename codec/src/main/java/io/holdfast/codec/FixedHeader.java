@@ -6,7 +6,6 @@ package io.holdfast.codec;
  */
 final class FixedHeader {
     private static final int FLAGS = 0xF;
-    private static final int TLS_HANDSHAKE = 0x16; // RFC 8446 §5.1
     private static final int VERSIONS = MqttVersion.values().length + 1;
     private static final boolean[][] ALLOWED = allowedFirstBytes();
 
@@ -21,9 +20,6 @@ final class FixedHeader {
     static MqttProtocolException reject(int firstByte, Direction from, MqttVersion version) {
         int type = PacketType.of(firstByte);
         String byteText = String.format("first byte 0x%02x: ", firstByte);
-        if (version == null && from == Direction.FROM_CLIENT && firstByte == TLS_HANDSHAKE) {
-            return MqttProtocolException.malformed("", byteText + "no MQTT; it seems to speak TLS, here without TLS");
-        }
         if (type == PacketType.RESERVED || (type == PacketType.AUTH && version != null && !version.isV5())) {
             return MqttProtocolException.protocolError("", byteText + "packet type " + type + " is reserved");
         }
