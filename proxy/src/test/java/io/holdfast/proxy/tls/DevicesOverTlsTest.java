@@ -22,6 +22,7 @@ import io.holdfast.proxy.testing.RawMqttClient;
 import io.holdfast.proxy.testing.Sockets;
 import io.holdfast.proxy.testing.TestAuthority;
 import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -254,6 +255,24 @@ class DevicesOverTlsTest {
             socket.shutdownOutput(); // close_notify, but no FIN
             socket.setSoTimeout((int) SOON.toMillis());
             assertEquals(-1, socket.getInputStream().read());
+        }
+    }
+
+    @Test
+    void aDeviceThatGoesOnSendingStillReadsWhyItIsClosed() throws Exception {
+        try (SSLSocket socket = (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
+            socket.setSoTimeout((int) SOON.toMillis());
+            socket.getOutputStream().write(Packets.connect(Packets.V5, "wrong", true));
+            InputStream in = socket.getInputStream();
+            assertEquals(0x20, in.read());
+            in.skipNBytes(in.read());
+            ByteArrayOutputStream wrong = new ByteArrayOutputStream();
+            wrong.writeBytes(Packets.hex("3600")); // QoS 3
+            wrong.writeBytes(new byte[200_000]);
+            socket.getOutputStream().write(wrong.toByteArray());
+            assertEquals(0xe0, in.read(), "DISCONNECT");
+            in.skipNBytes(in.read());
+            assertEquals(-1, in.read(), "close_notify, else Java says that the peer was cut off");
         }
     }
 
