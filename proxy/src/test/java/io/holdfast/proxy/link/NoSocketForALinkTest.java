@@ -28,7 +28,7 @@ class NoSocketForALinkTest {
     @Test
     void theFailureIsToldOnTheCallersEventLoop() throws Exception {
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        try (LinkDialer dialer = new LinkDialer(NoSocket.class, new Endpoint("127.0.0.1", 1))) {
+        try (LinkDialer dialer = new LinkDialer(NoSocket.class, new Endpoint("127.0.0.1", 1, false), null)) {
             EventLoop loop = group.next();
             CompletableFuture<Boolean> onLoop = new CompletableFuture<>();
             CompletableFuture<Boolean> failed = new CompletableFuture<>();
