@@ -55,7 +55,11 @@ final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--upstream", paramLabel = "URL", required = true, description = "The broker: mqtt://host:port, or mqtts://host:port with TLS.")
+    @Option(
+            names = "--upstream",
+            paramLabel = "URL",
+            required = true,
+            description = "The broker: mqtt://host:port, or mqtts://host:port with TLS.")
     private String upstream;
 
     @Option(

@@ -96,7 +96,8 @@ public enum Meter {
     DEVICE_TLS_CLOSED("holdfast.tls.device.failed", "closed", "Devices that hung up during the TLS handshake."),
     DEVICE_TLS_OTHER("holdfast.tls.device.failed", "other", "Devices whose TLS failed in another way."),
     BROKER_TLS_EXPIRED("holdfast.tls.broker.failed", "expired", "The broker's certificate is not valid now."),
-    BROKER_TLS_UNTRUSTED("holdfast.tls.broker.failed", "untrusted", "The broker's certificate is signed by a stranger."),
+    BROKER_TLS_UNTRUSTED(
+            "holdfast.tls.broker.failed", "untrusted", "The broker's certificate is signed by a stranger."),
     BROKER_TLS_WRONG_HOST("holdfast.tls.broker.failed", "wrong_host", "The broker's certificate is for another host."),
     BROKER_TLS_CLIENT_CERTIFICATE(
             "holdfast.tls.broker.failed", "client_certificate", "The broker wants a client certificate, or another."),

@@ -69,7 +69,8 @@ enum BrokerTlsFailure {
                                 + "): check --upstream-cert, and which CA the broker wants"
                         : "it asks for a client certificate (" + detail
                                 + "): give one with --upstream-cert and --upstream-key";
-            case NO_TLS -> "it does not speak TLS on this port, or hangs up for another reason: use its TLS port, or mqtt://";
+            case NO_TLS ->
+                "it does not speak TLS on this port, or hangs up for another reason: use its TLS port, or mqtt://";
             case VERSION -> "it speaks neither TLS 1.2 nor 1.3 (" + detail + ")";
             case TIMEOUT -> "it does not finish the TLS handshake (" + detail + "): is this its TLS port?";
             case OTHER -> "TLS failed: " + detail;

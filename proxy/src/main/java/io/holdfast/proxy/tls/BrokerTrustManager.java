@@ -56,8 +56,7 @@ final class BrokerTrustManager extends X509ExtendedTrustManager {
             if (now.isAfter(certificate.getNotAfter().toInstant())) {
                 return new BrokerCertificateException(
                         BrokerTlsFailure.EXPIRED,
-                        whose + " expired on " + certificate.getNotAfter().toInstant()
-                                + ": renew it at the broker");
+                        whose + " expired on " + certificate.getNotAfter().toInstant() + ": renew it at the broker");
             }
             if (now.isBefore(certificate.getNotBefore().toInstant())) {
                 return new BrokerCertificateException(
@@ -72,7 +71,9 @@ final class BrokerTrustManager extends X509ExtendedTrustManager {
             return untrusted(chain, e);
         }
         // Trusted, but not for this engine: what is left is the name.
-        return names(chain[0], DNS_NAME).isEmpty() && names(chain[0], IP_ADDRESS).isEmpty() || isNameError(error)
+        return names(chain[0], DNS_NAME).isEmpty()
+                                && names(chain[0], IP_ADDRESS).isEmpty()
+                        || isNameError(error)
                 ? wrongHost(chain[0])
                 : new BrokerCertificateException(
                         BrokerTlsFailure.OTHER, "its certificate is not accepted: " + Causes.innermost(error));
@@ -84,8 +85,7 @@ final class BrokerTrustManager extends X509ExtendedTrustManager {
 
     private CertificateException untrusted(X509Certificate[] chain, CertificateException error) {
         X509Certificate top = chain[chain.length - 1];
-        boolean selfSigned =
-                chain.length == 1 && top.getSubjectX500Principal().equals(top.getIssuerX500Principal());
+        boolean selfSigned = chain.length == 1 && top.getSubjectX500Principal().equals(top.getIssuerX500Principal());
         String issuer = "'" + top.getIssuerX500Principal().getName() + "'";
         return new BrokerCertificateException(
                 BrokerTlsFailure.UNTRUSTED,

@@ -66,9 +66,10 @@ public final class DeviceTls implements AutoCloseable {
                 .protocols(TlsProvider.VERSIONS);
         if (files.clientCa().isPresent()) {
             builder.clientAuth(ClientAuth.REQUIRE)
-                    .trustManager(new PemFile("--tls-client-ca", files.clientCa().get())
-                            .certificates()
-                            .toArray(new X509Certificate[0]));
+                    .trustManager(
+                            new PemFile("--tls-client-ca", files.clientCa().get())
+                                    .certificates()
+                                    .toArray(new X509Certificate[0]));
         }
         try {
             return builder.build();
@@ -79,7 +80,8 @@ public final class DeviceTls implements AutoCloseable {
 
     /** Puts TLS at the beginning of a pipeline. The connect deadline bounds the handshake. */
     public void addTo(ChannelPipeline pipeline) {
-        SslHandler handler = context.use(tls -> tls.newHandler(pipeline.channel().alloc()));
+        SslHandler handler =
+                context.use(tls -> tls.newHandler(pipeline.channel().alloc()));
         handler.setHandshakeTimeoutMillis(0);
         pipeline.addLast(handler, new DeviceTlsHandler(this));
     }

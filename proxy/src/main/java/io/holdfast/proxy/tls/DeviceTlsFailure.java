@@ -44,7 +44,8 @@ enum DeviceTlsFailure {
         if (Causes.anyOf(words, "UNSUPPORTED_PROTOCOL", "PROTOCOL_VERSION", "CLIENT_REQUESTED_PROTOCOL")) {
             return VERSION;
         }
-        // The last: OpenSSL sends this alert of TLS 1.3 in the clear, too short for the record that BoringSSL waits for.
+        // The last: OpenSSL sends this alert of TLS 1.3 in the clear, too short for the record that BoringSSL waits
+        // for.
         if (Causes.anyOf(
                 words,
                 "UNKNOWN_CA",
@@ -60,7 +61,8 @@ enum DeviceTlsFailure {
     /** What it means and what to do. */
     String explain(Throwable error) {
         return switch (this) {
-            case NO_TLS -> "it does not speak TLS. A device that speaks plain MQTT needs a --listen mqtt://… of its own";
+            case NO_TLS ->
+                "it does not speak TLS. A device that speaks plain MQTT needs a --listen mqtt://… of its own";
             case NO_CERTIFICATE -> "it has shown no client certificate, which --tls-client-ca asks for";
             case CERTIFICATE ->
                 "its client certificate is not accepted (" + Causes.innermost(error)
@@ -69,7 +71,8 @@ enum DeviceTlsFailure {
                 "it does not accept our certificate (" + Causes.innermost(error)
                         + "): give it the CA that has signed --tls-cert, and check the certificate's date";
             case VERSION -> "it wants a TLS version other than 1.2 and 1.3 (" + Causes.innermost(error) + ")";
-            case UNFINISHED -> "it had not finished the TLS handshake when --connect-deadline was over, or room was needed";
+            case UNFINISHED ->
+                "it had not finished the TLS handshake when --connect-deadline was over, or room was needed";
             case CLOSED -> "it closed the connection during the TLS handshake";
             case OTHER -> "TLS failed: " + Causes.innermost(error);
         };

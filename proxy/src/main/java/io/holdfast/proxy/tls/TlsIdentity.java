@@ -53,14 +53,13 @@ record TlsIdentity(PrivateKey key, X509Certificate[] chain) {
     }
 
     private static boolean fits(PrivateKey key, PublicKey publicKey, PemFile keyFile) throws IOException {
-        String algorithm =
-                switch (publicKey.getAlgorithm()) {
-                    case "RSA" -> "SHA256withRSA";
-                    case "EC" -> "SHA256withECDSA";
-                    default ->
-                        throw keyFile.error("is for a " + publicKey.getAlgorithm()
-                                + " certificate: make one with an RSA or EC key");
-                };
+        String algorithm = switch (publicKey.getAlgorithm()) {
+            case "RSA" -> "SHA256withRSA";
+            case "EC" -> "SHA256withECDSA";
+            default ->
+                throw keyFile.error(
+                        "is for a " + publicKey.getAlgorithm() + " certificate: make one with an RSA or EC key");
+        };
         try {
             Signature signer = Signature.getInstance(algorithm);
             signer.initSign(key);

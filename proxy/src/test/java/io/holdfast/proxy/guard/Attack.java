@@ -4,9 +4,14 @@ import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.testing.Packets;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 
 /** What a malicious peer does, over and over, on a thread of its own; and where that has to show. */
 enum Attack {
@@ -115,12 +120,22 @@ enum Attack {
             }
         }
     },
+    /** A good ClientHello, and then nothing. */
+    TLS_WITHOUT_END(Meter.DEVICE_TLS_UNFINISHED) {
+        @Override
+        void run(Attacker attacker) throws IOException, InterruptedException {
+            byte[] hello = clientHello();
+            while (attacker.pause(20)) {
+                attacker.send(attacker.open(), hello);
+            }
+        }
+    },
     /** Bytes that are no MQTT. */
     GARBAGE(Meter.CLOSED_PROTOCOL) {
         @Override
         void run(Attacker attacker) throws InterruptedException {
             List<byte[]> garbage = List.of(
-                    "GET / HTTP/1.1\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII),
+                    "GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII),
                     Packets.hex("16 03 01 02 00 01 00 01 fc 03 03"),
                     new byte[64],
                     Packets.concat(Packets.connect(Packets.V5, "g", true), Packets.hex("f0 00"), new byte[64]));
@@ -137,6 +152,24 @@ enum Attack {
 
     Attack(Meter shows) {
         this.shows = shows;
+    }
+
+    /** Whether it is meant for the listener that speaks TLS. */
+    boolean overTls() {
+        return this == TLS_WITHOUT_END;
+    }
+
+    private static byte[] clientHello() throws IOException {
+        try {
+            SSLEngine engine = SSLContext.getDefault().createSSLEngine();
+            engine.setUseClientMode(true);
+            engine.beginHandshake();
+            ByteBuffer hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+            engine.wrap(ByteBuffer.allocate(0), hello);
+            return Arrays.copyOf(hello.array(), hello.position());
+        } catch (GeneralSecurityException e) {
+            throw new IOException(e);
+        }
     }
 
     /** The counter that has to grow. */

@@ -65,11 +65,7 @@ public final class RawMqttClient implements AutoCloseable {
 
     /** As below, over these sockets. */
     public static RawMqttClient connect(
-            final int port,
-            final Sockets sockets,
-            final int version,
-            final String clientId,
-            final boolean cleanStart) {
+            final int port, final Sockets sockets, final int version, final String clientId, final boolean cleanStart) {
         final RawMqttClient client = open(port, sockets);
         client.send(Packets.connect(version, clientId, cleanStart));
         final Packet connack = client.expect(Packet.CONNACK);

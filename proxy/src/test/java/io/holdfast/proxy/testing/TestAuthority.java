@@ -67,7 +67,8 @@ public final class TestAuthority {
         try {
             return write(
                     commonName,
-                    valid(named(commonName, names).setIsCertificateAuthority(true)).buildSelfSigned());
+                    valid(named(commonName, names).setIsCertificateAuthority(true))
+                            .buildSelfSigned());
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }
@@ -107,7 +108,8 @@ public final class TestAuthority {
     }
 
     private Issued write(String commonName, X509Bundle bundle) throws IOException {
-        String base = name + "-" + commonName.replace("CN=", "") + "-" + bundle.getCertificate().getSerialNumber();
+        String base = name + "-" + commonName.replace("CN=", "") + "-"
+                + bundle.getCertificate().getSerialNumber();
         return new Issued(
                 write(base + ".crt", bundle.getCertificatePEM()),
                 write(base + ".key", bundle.getPrivateKeyPEM()),

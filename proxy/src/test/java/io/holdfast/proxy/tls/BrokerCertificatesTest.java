@@ -72,11 +72,7 @@ class BrokerCertificatesTest {
         listen(Server.SELF_SIGNED, selfSigned);
         listen(Server.OTHER_HOST, ca.server("other", "broker.example", "10.1.2.3"));
         listen(Server.CN_ONLY, ca.server("localhost"));
-        listen(
-                Server.WANTS_CLIENT,
-                ca.server("wants", "localhost"),
-                "cafile " + ca.file(),
-                "require_certificate true");
+        listen(Server.WANTS_CLIENT, ca.server("wants", "localhost"), "cafile " + ca.file(), "require_certificate true");
         broker = MosquittoBroker.create(directory.resolve("broker"), LISTENERS.toArray(new String[0]));
         broker.start();
         PORTS.put(Server.PLAIN, broker.port());
@@ -86,9 +82,7 @@ class BrokerCertificatesTest {
         int port = FreePorts.next();
         PORTS.put(server, port);
         LISTENERS.addAll(List.of(
-                "listener " + port + " localhost",
-                "certfile " + identity.certificate(),
-                "keyfile " + identity.key()));
+                "listener " + port + " localhost", "certfile " + identity.certificate(), "keyfile " + identity.key()));
         LISTENERS.addAll(List.of(extra));
     }
 

@@ -240,14 +240,17 @@ class DevicesOverTlsTest {
                 publisher.expect(Packet.PUBACK, id);
             }
             for (int i = 0; i < count; i++) {
-                assertEquals(payload.length(), slow.expect(Packet.PUBLISH).text(Packets.V5).length());
+                assertEquals(
+                        payload.length(),
+                        slow.expect(Packet.PUBLISH).text(Packets.V5).length());
             }
         }
     }
 
     @Test
     void aCloseNotifyIsTheEnd() throws Exception {
-        try (SSLSocket socket = (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
+        try (SSLSocket socket =
+                (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
             socket.startHandshake();
             socket.getOutputStream().write(Packets.connect(Packets.V311, "closing", true));
             assertEquals(0x20, socket.getInputStream().read());
@@ -260,7 +263,8 @@ class DevicesOverTlsTest {
 
     @Test
     void aDeviceThatGoesOnSendingStillReadsWhyItIsClosed() throws Exception {
-        try (SSLSocket socket = (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
+        try (SSLSocket socket =
+                (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
             socket.setSoTimeout((int) SOON.toMillis());
             socket.getOutputStream().write(Packets.connect(Packets.V5, "wrong", true));
             InputStream in = socket.getInputStream();
@@ -362,7 +366,8 @@ class DevicesOverTlsTest {
                     MosquittoClients.tryPublish(
                                     proxy.port(), "--cafile", ca.file().toString(), "-t", "t", "-m", "m")
                             .code());
-            await().until(() -> !log.with("it seems to speak TLS, here without TLS").isEmpty());
+            await().until(() ->
+                    !log.with("it seems to speak TLS, here without TLS").isEmpty());
         }
     }
 
@@ -383,7 +388,8 @@ class DevicesOverTlsTest {
 
     @Test
     void olderVersionsAreRefused() throws Exception {
-        try (SSLSocket socket = (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
+        try (SSLSocket socket =
+                (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
             assertTrue(List.of("TLSv1.3").contains(socket.getSession().getProtocol()));
         }
         MosquittoClients.publish(
