@@ -62,7 +62,7 @@ class WillTest {
             atBroker.subscribe(topic, 2);
             device.send(Packets.publish(version, 1, 5, "not/+/a/topic/name", "m"));
             if (version == Packets.V5) {
-                assertEquals(0x90, device.expect(Packet.DISCONNECT).reasonCode());
+                assertEquals(0x81, device.expect(Packet.DISCONNECT).reasonCode());
             }
             device.expectClosed(RawMqttClient.PATIENCE);
             atBroker.expect(Message.of(topic, 1, "gone"));
