@@ -1,6 +1,8 @@
 # Everything goes through Maven; these are the commands worth remembering.
 MVN ?= mvn -B
 ROUNDS ?= 50
+CUTS ?= 30
+TLS ?= false
 SEED ?=
 BENCH_ARGS ?=
 
@@ -39,10 +41,11 @@ bench: ## Run the JMH benchmarks (BENCH_ARGS='-h' lists the options)
 	$(PACKAGE) -pl bench -am
 	java -jar bench/target/benchmarks.jar $(BENCH_ARGS)
 
-crash-test: ## kill -9 the proxy at random instants under full load (ROUNDS=50, SEED=… repeats a run)
+crash-test: ## kill -9 at random instants under full load, and power cuts (ROUNDS=50, CUTS=30, TLS=true, SEED=… repeats a run)
 	@.ci/need-mosquitto
 	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
 	  -Dholdfast.test.groups=crash -Dholdfast.test.excludedGroups= -Dholdfast.crash.rounds=$(ROUNDS) \
+	  -Dholdfast.crash.cuts=$(CUTS) -Dholdfast.crash.tls=$(TLS) \
 	  $(if $(SEED),-Dholdfast.crash.seed=$(SEED))
 
 clean: ## Remove everything that was built

@@ -8,6 +8,7 @@ import io.holdfast.proxy.testing.FreePorts;
 import io.holdfast.proxy.testing.HoldfastProcess;
 import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.ResendingDevice;
+import io.holdfast.proxy.testing.Sockets;
 import io.holdfast.proxy.testing.Subscribers;
 import java.io.IOException;
 import java.net.URI;
@@ -32,12 +33,24 @@ final class CrashRounds {
     private final long seed;
     private final int rounds;
     private final int devices;
+    private String upstream;
+    private String listen = "mqtt";
+    private Sockets sockets = Sockets.PLAIN;
 
     CrashRounds(Broker broker, long seed, int rounds, int devices) {
         this.broker = broker;
+        this.upstream = broker.url();
         this.seed = seed;
         this.rounds = rounds;
         this.devices = devices;
+    }
+
+    /** Both sides of the proxy speak TLS; the subscribers do not. */
+    CrashRounds overTls(String newUpstream, Sockets newSockets) {
+        upstream = newUpstream;
+        listen = "mqtts";
+        sockets = newSockets;
+        return this;
     }
 
     void run(Path dataDirectory, String... flags) throws InterruptedException {
@@ -48,9 +61,9 @@ final class CrashRounds {
         List<String> arguments = new ArrayList<>(List.of(
                 "run",
                 "--upstream",
-                broker.url(),
+                upstream,
                 "--listen",
-                "mqtt://127.0.0.1:" + port,
+                listen + "://127.0.0.1:" + port,
                 "--admin",
                 "127.0.0.1:" + adminPort,
                 "--data-dir",
@@ -65,7 +78,8 @@ final class CrashRounds {
                         HoldfastProcess.of(arguments.toArray(new String[0])).start()) {
             for (int i = 0; i < devices; i++) {
                 ResendingDevice device =
-                        new ResendingDevice(names().get(i), port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i);
+                        new ResendingDevice(names().get(i), port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i)
+                                .over(sockets);
                 Thread thread = new Thread(device, device.name());
                 all.add(device);
                 threads.add(thread);

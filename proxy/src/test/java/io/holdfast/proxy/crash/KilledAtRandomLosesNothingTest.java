@@ -1,6 +1,9 @@
 package io.holdfast.proxy.crash;
 
+import io.holdfast.proxy.testing.FreePorts;
 import io.holdfast.proxy.testing.MosquittoBroker;
+import io.holdfast.proxy.testing.TestAuthority;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,14 +25,41 @@ class KilledAtRandomLosesNothingTest {
         run(Integer.getInteger("holdfast.crash.rounds", 50), 50);
     }
 
-    private void run(int rounds, int devices) throws InterruptedException {
+    /** {@code -Dholdfast.crash.tls=true}: with TLS on both sides. */
+    private void run(int rounds, int devices) throws Exception {
         long seed = Long.getLong("holdfast.crash.seed", System.nanoTime());
         // With a limit, Mosquitto 2.0 lets new messages pass by those that it has queued for a subscriber: seen as
         // order lost.
         String unlimited = "max_inflight_messages 0";
-        try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"), unlimited)) {
+        if (!Boolean.getBoolean("holdfast.crash.tls")) {
+            try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"), unlimited)) {
+                broker.start();
+                new CrashRounds(broker, seed, rounds, devices).run(directory.resolve("data"), "--lanes", "2");
+            }
+            return;
+        }
+        TestAuthority authority = new TestAuthority(Files.createDirectory(directory.resolve("ca")), "ca");
+        TestAuthority.Issued identity = authority.server("localhost", "localhost", "127.0.0.1");
+        int tlsPort = FreePorts.next();
+        try (MosquittoBroker broker = MosquittoBroker.create(
+                directory.resolve("broker"),
+                unlimited,
+                "listener " + tlsPort + " localhost",
+                "certfile " + identity.certificate(),
+                "keyfile " + identity.key())) {
             broker.start();
-            new CrashRounds(broker, seed, rounds, devices).run(directory.resolve("data"), "--lanes", "2");
+            new CrashRounds(broker, seed, rounds, devices)
+                    .overTls("mqtts://localhost:" + tlsPort, authority.sockets(null))
+                    .run(
+                            directory.resolve("data"),
+                            "--lanes",
+                            "2",
+                            "--upstream-ca",
+                            authority.file().toString(),
+                            "--tls-cert",
+                            identity.certificate().toString(),
+                            "--tls-key",
+                            identity.key().toString());
         }
     }
 }
