@@ -5,12 +5,13 @@ CUTS ?= 30
 TLS ?= false
 SEED ?=
 BENCH_ARGS ?=
+PULL ?=
 
 # For a quick build of what runs: no tests (verify does those, and the formatter and the static analysis).
 PACKAGE = $(MVN) -q package -Dmaven.test.skip=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format docs build bench crash-test clean
+.PHONY: help run test check format docs build bench crash-test docker-test clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +48,10 @@ crash-test: ## kill -9 at random instants under full load, and power cuts (ROUND
 	  -Dholdfast.test.groups=crash -Dholdfast.test.excludedGroups= -Dholdfast.crash.rounds=$(ROUNDS) \
 	  -Dholdfast.crash.cuts=$(CUTS) -Dholdfast.crash.tls=$(TLS) \
 	  $(if $(SEED),-Dholdfast.crash.seed=$(SEED))
+
+docker-test: ## Play the main job and outages in front of broker images (docs/TESTING.md); PULL=true pulls them
+	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
+	  -Dholdfast.test.groups=docker -Dholdfast.test.excludedGroups= $(if $(PULL),-Dholdfast.docker.pull=$(PULL))
 
 clean: ## Remove everything that was built
 	$(MVN) -q clean
