@@ -112,7 +112,8 @@ class BrokerInAContainerTest {
             }
             expectSettled(proxy, 2 * COUNT);
             await().atMost(PATIENCE)
-                    .untilAsserted(() -> assertEquals(6 * COUNT, subscriber.received().size()));
+                    .untilAsserted(
+                            () -> assertEquals(6 * COUNT, subscriber.received().size()));
             for (int qos = 0; qos <= 2; qos++) {
                 assertEquals(messages(STORED, qos, 1, COUNT), subscriber.received(STORED, qos));
                 assertEquals(messages(HELD, qos, 1, COUNT), subscriber.received(HELD, qos));
@@ -140,17 +141,13 @@ class BrokerInAContainerTest {
             expectSettled(proxy, 2);
             subscriber.awaitCount(2);
             broker.pause();
-            CompletableFuture<Void> held;
-            try {
-                held = CompletableFuture.runAsync(() -> publish(holding, HELD, 1, 1, 3));
-                publish(device, STORED, 1, 2, COUNT);
-                publish(device, STORED, 2, 2, COUNT);
-                assertEquals(2L * COUNT - 2, proxy.ledgerTotal("pending"), "nothing reached a broker that is frozen");
-                assertFalse(held.isDone(), "a hold message is not acknowledged before the broker's own acknowledgement");
-                assertEquals(2, subscriber.received().size());
-            } finally {
-                broker.unpause();
-            }
+            CompletableFuture<Void> held = CompletableFuture.runAsync(() -> publish(holding, HELD, 1, 1, 3));
+            publish(device, STORED, 1, 2, COUNT);
+            publish(device, STORED, 2, 2, COUNT);
+            assertEquals(2L * COUNT - 2, proxy.ledgerTotal("pending"), "nothing reached a broker that is frozen");
+            assertFalse(held.isDone(), "a hold message is not acknowledged before the broker's own acknowledgement");
+            assertEquals(2, subscriber.received().size());
+            broker.unpause();
             held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             expectSettled(proxy, 2 * COUNT);
             await().atMost(PATIENCE)
@@ -192,8 +189,8 @@ class BrokerInAContainerTest {
                 held.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 expectSettled(proxy, 2 * COUNT + 10);
                 await().atMost(PATIENCE)
-                        .untilAsserted(() ->
-                                assertEquals(2 * COUNT + 10 - 20 + 3, after.received().size()));
+                        .untilAsserted(() -> assertEquals(
+                                2 * COUNT + 10 - 20 + 3, after.received().size()));
                 assertEquals(messages(STORED, 1, 11, COUNT + 10), after.received(STORED, 1));
                 assertEquals(messages(STORED, 2, 11, COUNT), after.received(STORED, 2));
                 assertEquals(messages(HELD, 2, 1, 3), after.received(HELD, 2));

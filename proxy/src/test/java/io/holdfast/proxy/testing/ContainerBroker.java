@@ -105,7 +105,9 @@ public final class ContainerBroker implements Broker {
 
     @Override
     public void stop() {
-        docker().stopContainerCmd(container.getContainerId()).withTimeout(STOP_S).exec();
+        docker().stopContainerCmd(container.getContainerId())
+                .withTimeout(STOP_S)
+                .exec();
     }
 
     @Override
