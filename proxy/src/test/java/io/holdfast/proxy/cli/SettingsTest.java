@@ -48,7 +48,7 @@ class SettingsTest {
         int exit = Holdfast.execute(Holdfast.commandLine().setErr(new PrintWriter(err, true)), environment, arguments);
         assertEquals(CommandLine.ExitCode.USAGE, exit, err::toString);
         List<String> lines = err.toString().lines().toList();
-        assertTrue(lines.size() == 1 || lines.size() == 2 && lines.get(1).startsWith("Try 'holdfast"), err::toString);
+        assertTrue(lines.size() == 1 || (lines.size() == 2 && lines.get(1).startsWith("Try 'holdfast")), err::toString);
         return lines.get(0);
     }
 

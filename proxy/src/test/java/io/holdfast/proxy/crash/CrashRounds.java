@@ -77,9 +77,9 @@ final class CrashRounds {
                 HoldfastProcess proxy =
                         HoldfastProcess.of(arguments.toArray(new String[0])).start()) {
             for (int i = 0; i < devices; i++) {
-                ResendingDevice device =
-                        new ResendingDevice(names().get(i), port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i)
-                                .over(sockets);
+                ResendingDevice device = new ResendingDevice(
+                                names().get(i), port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i)
+                        .over(sockets);
                 Thread thread = new Thread(device, device.name());
                 all.add(device);
                 threads.add(thread);

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,22 +37,23 @@ class BrokerInAContainerTest {
     Path directory;
 
     private enum Image {
-        MOSQUITTO("holdfast.image.mosquitto", "eclipse-mosquitto:2", ContainerBroker::mosquitto),
-        EMQX("holdfast.image.emqx", "emqx/emqx:5.8", ContainerBroker::emqx);
+        MOSQUITTO("holdfast.image.mosquitto", "eclipse-mosquitto:2"),
+        EMQX("holdfast.image.emqx", "emqx/emqx:5.8");
 
-        private final String name;
-        private final Function<String, ContainerBroker> broker;
+        private final String image;
 
-        Image(String property, String usual, Function<String, ContainerBroker> broker) {
-            this.name = System.getProperty(property, usual);
-            this.broker = broker;
+        Image(String property, String usual) {
+            this.image = System.getProperty(property, usual);
         }
 
         ContainerBroker start() {
-            ContainerEngine.assumeImage(name);
-            ContainerBroker started = broker.apply(name);
-            started.start();
-            return started;
+            ContainerEngine.assumeImage(image);
+            ContainerBroker broker = switch (this) {
+                case MOSQUITTO -> ContainerBroker.mosquitto(image);
+                case EMQX -> ContainerBroker.emqx(image);
+            };
+            broker.start();
+            return broker;
         }
     }
 

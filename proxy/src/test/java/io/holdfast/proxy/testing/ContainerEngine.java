@@ -3,46 +3,64 @@ package io.holdfast.proxy.testing;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import com.github.dockerjava.api.exception.NotFoundException;
+import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 
 /** The container engine of this machine, if there is one. Tests that need more than it offers are skipped, and say why. */
 public final class ContainerEngine {
+    private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(ContainerEngine.class);
+
     /** With {@code -Dholdfast.docker.pull=true} images that are missing are pulled; else nothing ever is. */
     static final boolean PULL = Boolean.getBoolean("holdfast.docker.pull");
 
-    private static final String NO_REAPER = "TESTCONTAINERS_RYUK_DISABLED";
+    /** Without these Testcontainers looks for images of its own, and waits for minutes where there is no registry. */
+    private static final Map<String, String> NEEDED =
+            Map.of("TESTCONTAINERS_RYUK_DISABLED", "true", "TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1");
+
     private static final String REASON = reasonAgainst();
 
     private ContainerEngine() {}
 
     /** Skips the test if no engine answers, or if the image is not on it and may not be pulled. */
     public static void assumeImage(String image) {
-        Assumptions.assumeTrue(REASON == null, REASON);
-        Assumptions.assumeTrue(
-                PULL || isPresent(image),
-                () -> "the image " + image + " is not on the container engine: docker pull it, name another one, or"
-                        + " use -Dholdfast.docker.pull=true");
+        assume(REASON);
+        assume(
+                PULL || isPresent(image)
+                        ? null
+                        : "the image " + image
+                                + " is not on the container engine: docker pull it, name another one, or use"
+                                + " -Dholdfast.docker.pull=true");
+    }
+
+    /** The reason in the log too: not every runner shows that of an assumption. */
+    private static void assume(String reasonAgainst) {
+        if (reasonAgainst != null) {
+            LOG.warn("Skipped: {}", reasonAgainst);
+            Assumptions.abort(reasonAgainst);
+        }
     }
 
     private static String reasonAgainst() {
-        if (!PULL && !Boolean.parseBoolean(System.getenv(NO_REAPER))) {
-            return "set " + NO_REAPER + "=true, as make does; else Testcontainers would pull an image of its own";
+        for (Map.Entry<String, String> variable : NEEDED.entrySet()) {
+            if (!variable.getValue().equals(System.getenv(variable.getKey()))) {
+                return "set the environment variable " + variable + ", as Maven does";
+            }
         }
-        // What it finds missing is told by the line above, not by a page of log.
+        String address = System.getenv().getOrDefault("DOCKER_HOST", "unix:");
+        if (!address.startsWith("unix:")) {
+            return "the container engine at " + address
+                    + " may be another machine; the tests look for its ports on this one";
+        }
+        // What it finds missing is told by the line here, not by a page of log.
         Logger logger = (Logger) LoggerFactory.getLogger("org.testcontainers");
         Level before = logger.getLevel();
         logger.setLevel(Level.OFF);
         try {
-            if (!DockerClientFactory.instance().isDockerAvailable()) {
-                return "no container engine answers (docker info says why)";
-            }
-            String host = DockerClientFactory.instance().dockerHostIpAddress();
-            return host.equals("localhost") || host.equals("127.0.0.1")
+            return DockerClientFactory.instance().isDockerAvailable()
                     ? null
-                    : "the ports of the container engine are on " + host + ", the tests look for them on"
-                            + " 127.0.0.1; if they are there too, set TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1";
+                    : "no container engine answers (docker info says why)";
         } finally {
             logger.setLevel(before);
         }
