@@ -33,8 +33,24 @@ final class OversizedPublish {
         return streaming;
     }
 
-    /** The packet, or its beginning up to the Packet Identifier, lies in {@code buf}. */
-    void begin(ByteBuf buf, int offset, int bodyOffset, int end, boolean whole) {
+    /**
+     * A whole packet that is too large.
+     *
+     * @throws MqttProtocolException if it is no PUBLISH: then there is no way on for this link.
+     */
+    void take(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
+        if (type != PacketType.PUBLISH) {
+            throw MqttProtocolException.of(
+                    ReasonCode.PACKET_TOO_LARGE,
+                    "MQTT-3.1.2-24",
+                    PacketType.name(type) + " of " + (end - offset) + " bytes from the broker: the device takes "
+                            + maximumPacketSize);
+        }
+        begin(buf, offset, bodyOffset, end);
+    }
+
+    /** A packet, at least its beginning up to the Packet Identifier, lies in {@code buf}; {@link #end} follows. */
+    void begin(ByteBuf buf, int offset, int bodyOffset, int end) {
         int qos = buf.getUnsignedByte(offset) >> 1 & 0x3;
         answerType = qos == 0 ? 0 : qos == 1 ? PacketType.PUBACK : PacketType.PUBREC;
         packetId = 0;
@@ -45,7 +61,7 @@ final class OversizedPublish {
             }
             packetId = buf.getUnsignedShort(index);
         }
-        streaming = !whole;
+        streaming = true;
     }
 
     /** The packet is over: what ends its flow at the broker, or null for QoS 0. */

@@ -364,7 +364,8 @@ public final class SessionLink implements FrameListener {
         int type = PacketType.of(buf.getUnsignedByte(offset));
         boolean tooLarge = oversized.isTooLarge(end - offset);
         if (tooLarge && type != PacketType.PUBACK && type != PacketType.PUBREC && type != PacketType.PUBCOMP) {
-            discardOversized(type, buf, offset, bodyOffset, end);
+            oversized.take(limits == null ? PacketType.CONNACK : type, buf, offset, bodyOffset, end);
+            endOversized();
             return true;
         }
         if (type == PacketType.CONNACK) {
@@ -394,21 +395,8 @@ public final class SessionLink implements FrameListener {
         return true;
     }
 
-    private void discardOversized(int type, ByteBuf buf, int offset, int bodyOffset, int end) {
-        if (limits == null || type != PacketType.PUBLISH) {
-            throw MqttProtocolException.of(
-                    ReasonCode.PACKET_TOO_LARGE,
-                    "MQTT-3.1.2-24",
-                    PacketType.name(type) + " of " + (end - offset) + " bytes from the broker: the device takes "
-                            + connect.maximumPacketSize());
-        }
-        oversized.begin(buf, offset, bodyOffset, end, true);
-        endOversized();
-    }
-
     private void endOversized() {
         counters.increment(Meter.DROPPED_TOO_LARGE_FOR_DEVICE);
-        LOG.debug("A PUBLISH of the broker is too large for client '{}': discarded", connect.clientId());
         ByteBuf answer = oversized.end(ctx.alloc());
         if (answer != null) {
             write(answer);
@@ -540,7 +528,7 @@ public final class SessionLink implements FrameListener {
             frames.checkBeginning(buf, offset, bodyOffset, offset + frameLength);
             streaming = true;
             if (oversized.isTooLarge(frameLength)) {
-                oversized.begin(buf, offset, bodyOffset, offset + available, false);
+                oversized.begin(buf, offset, bodyOffset, offset + available);
                 return true;
             }
             owner.onStreamForDevice(buf.retainedSlice(offset, available), false);

@@ -6,6 +6,7 @@ import io.holdfast.proxy.testing.RawMqttClient;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** PINGREQ and a QoS 1 PUBLISH to each topic, five times a second, on one connection; remembers the longest wait. */
 final class HonestClient implements AutoCloseable {
@@ -18,7 +19,7 @@ final class HonestClient implements AutoCloseable {
     private final CountDownLatch over = new CountDownLatch(1);
     private volatile Throwable failure;
     private volatile long longestMs;
-    private volatile int rounds;
+    private final AtomicInteger rounds = new AtomicInteger();
 
     HonestClient(int port, int version, String clientId, List<String> topics) {
         this.version = version;
@@ -33,7 +34,7 @@ final class HonestClient implements AutoCloseable {
         try {
             while (!over.await(PERIOD_MS, TimeUnit.MILLISECONDS)) {
                 round();
-                rounds++;
+                rounds.incrementAndGet();
             }
         } catch (InterruptedException | RuntimeException | AssertionError e) {
             failure = e;
@@ -53,9 +54,7 @@ final class HonestClient implements AutoCloseable {
             Packet packet = client.readPacket(RawMqttClient.PATIENCE);
             if (packet.type() == Packet.PINGRESP) {
                 ponged = true;
-            } else if (packet.type() == Packet.PUBACK && packet.packetId() == ++acks && packet.reasonCode() < 0x80) {
-                continue;
-            } else {
+            } else if (packet.type() != Packet.PUBACK || packet.packetId() != ++acks || packet.reasonCode() >= 0x80) {
                 throw new AssertionError("unexpected " + packet);
             }
         }
@@ -73,7 +72,7 @@ final class HonestClient implements AutoCloseable {
     }
 
     int rounds() {
-        return rounds;
+        return rounds.get();
     }
 
     @Override

@@ -19,9 +19,15 @@ import org.junit.jupiter.api.Test;
 class NoSocketForALinkTest {
     /** As when {@code socket()} says EMFILE. */
     public static final class NoSocket extends NioSocketChannel {
-        /** Fails. */
-        public NoSocket() {
+        private final int descriptor = noDescriptor();
+
+        private static int noDescriptor() {
             throw new IllegalStateException("Too many open files");
+        }
+
+        @Override
+        public String toString() {
+            return "socket " + descriptor;
         }
     }
 

@@ -30,7 +30,7 @@ public final class MetricsPage {
 
     private long value(final String name, final Meter meter) {
         final String start = meter.reason().isEmpty() ? name + " " : name + "{reason=\"" + meter.reason() + "\"";
-        for (final String line : text().split("\n")) {
+        for (final String line : text().split("\n", -1)) {
             if (line.startsWith(start)) {
                 return (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
             }
