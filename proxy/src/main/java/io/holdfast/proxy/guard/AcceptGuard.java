@@ -68,7 +68,11 @@ public final class AcceptGuard extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         Channel socket = (Channel) message;
-        InetAddress address = ((InetSocketAddress) socket.remoteAddress()).getAddress();
+        if (!(socket.remoteAddress() instanceof InetSocketAddress remote)) {
+            socket.unsafe().closeForcibly(); // it has gone before it could be accepted
+            return;
+        }
+        InetAddress address = remote.getAddress();
         Meter refusal = refusal(address);
         if (refusal != null) {
             report(refusal, socket);
