@@ -3,6 +3,8 @@ MVN ?= mvn -B
 ROUNDS ?= 50
 CUTS ?= 30
 TLS ?= false
+FUZZ_PACKETS ?= 10000000
+FUZZ_LIVE ?= 500000
 SEED ?=
 BENCH_ARGS ?=
 PULL ?=
@@ -11,7 +13,7 @@ PULL ?=
 PACKAGE = $(MVN) -q package -Dmaven.test.skip=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format docs build bench crash-test docker-test clean
+.PHONY: help run test check format docs build bench crash-test fuzz docker-test clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +50,13 @@ crash-test: ## kill -9 at random instants under full load, and power cuts (ROUND
 	  -Dholdfast.test.groups=crash -Dholdfast.test.excludedGroups= -Dholdfast.crash.rounds=$(ROUNDS) \
 	  -Dholdfast.crash.cuts=$(CUTS) -Dholdfast.crash.tls=$(TLS) \
 	  $(if $(SEED),-Dholdfast.crash.seed=$(SEED))
+
+fuzz: ## Broken packets: FUZZ_PACKETS=10000000 in memory, FUZZ_LIVE=500000 over sockets (FUZZ_SEED=… repeats, FUZZ_FROM=chunk goes on)
+	@.ci/need-mosquitto
+	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
+	  -Dholdfast.test.groups=fuzz -Dholdfast.test.excludedGroups= \
+	  -Dholdfast.fuzz.packets=$(FUZZ_PACKETS) -Dholdfast.fuzz.live=$(FUZZ_LIVE) \
+	  $(if $(FUZZ_SEED),-Dholdfast.fuzz.seed=$(FUZZ_SEED)) $(if $(FUZZ_FROM),-Dholdfast.fuzz.from=$(FUZZ_FROM))
 
 docker-test: ## Play the main job and outages in front of broker images (docs/TESTING.md); PULL=true pulls them
 	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
