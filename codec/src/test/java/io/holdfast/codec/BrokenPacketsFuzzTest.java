@@ -69,8 +69,8 @@ class BrokenPacketsFuzzTest {
                     play(direction, version, bytes, random, netty);
                 } catch (RuntimeException | AssertionError e) {
                     throw new AssertionError(
-                            "seed " + seed + " chunk " + chunk + " session " + session + ": " + direction + " " + version
-                                    + " " + Bytes.hex(bytes),
+                            "seed " + seed + " chunk " + chunk + " session " + session + ": " + direction + " "
+                                    + version + " " + Bytes.hex(bytes),
                             e);
                 }
             }

@@ -86,23 +86,17 @@ class BrokenPacketsOnSocketsTest {
                 System.out.printf(
                         "fuzz, live: seed %d, %d packets in %d connections, %d packets/s, honest clients waited %d ms at most,"
                                 + " %d MiB resident after a third, %d at the end%n",
-                        seed,
-                        sent.get(),
-                        sessions.get(),
-                        sent.get() / seconds,
-                        longest,
-                        beforeMib,
-                        residentMib(proxy));
+                        seed, sent.get(), sessions.get(), sent.get() / seconds, longest, beforeMib, residentMib(proxy));
                 MetricsPage metrics = new MetricsPage(adminPort);
-                await().atMost(Duration.ofSeconds(30))
-                        .until(() -> metrics.gauge(Meter.DEVICES_CONNECTED) == 2);
+                await().atMost(Duration.ofSeconds(30)).until(() -> metrics.gauge(Meter.DEVICES_CONNECTED) == 2);
                 assertTrue(residentMib(proxy) < beforeMib + GROWTH_MIB, () -> residentMib(proxy) + " MiB resident");
                 assertEquals(0, proxy.sigterm(), "exit code");
                 assertEquals(
                         List.of(),
                         proxy.allOutput()
                                 .lines()
-                                .filter(line -> line.contains(" ERROR ") || line.contains("LEAK") || line.startsWith("\tat "))
+                                .filter(line ->
+                                        line.contains(" ERROR ") || line.contains("LEAK") || line.startsWith("\tat "))
                                 .filter(line -> !line.contains("acknowledged and dropped"))
                                 .toList());
             }
