@@ -78,7 +78,7 @@ public final class BrokerTls implements AutoCloseable {
                 .sslProvider(provider)
                 .protocols(TlsProvider.VERSIONS)
                 .endpointIdentificationAlgorithm("HTTPS")
-                .trustManager(new BrokerTrustManager(
+                .trustManager(new BrokerCertificateCheck(
                         jdkTrustManager(files.ca()),
                         broker.host(),
                         files.ca().map(path -> "--upstream-ca " + path).orElse("the trust store of Java"),

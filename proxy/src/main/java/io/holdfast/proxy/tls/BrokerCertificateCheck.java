@@ -18,7 +18,7 @@ import org.agrona.concurrent.EpochClock;
  * but without its fallback to the subject's CN where there is no Subject Alternative Name (RFC 9525 §6.3); and says in words
  * what is wrong. Any thread.
  */
-final class BrokerTrustManager extends X509ExtendedTrustManager {
+final class BrokerCertificateCheck extends X509ExtendedTrustManager {
     private static final int DNS_NAME = 2;
     private static final int IP_ADDRESS = 7;
 
@@ -28,7 +28,7 @@ final class BrokerTrustManager extends X509ExtendedTrustManager {
     private final EpochClock clock;
 
     /** Checks for {@code host} what {@code jdk} trusts; {@code trusted} says in messages what that is. */
-    BrokerTrustManager(X509ExtendedTrustManager jdk, String host, String trusted, EpochClock clock) {
+    BrokerCertificateCheck(X509ExtendedTrustManager jdk, String host, String trusted, EpochClock clock) {
         this.jdk = jdk;
         this.host = host;
         this.trusted = trusted;
@@ -51,8 +51,9 @@ final class BrokerTrustManager extends X509ExtendedTrustManager {
 
     private CertificateException explain(X509Certificate[] chain, String authType, CertificateException error) {
         Instant now = Instant.ofEpochMilli(clock.time());
-        for (X509Certificate certificate : chain) {
-            String whose = certificate == chain[0] ? "its certificate" : "the CA " + TlsIdentity.name(certificate);
+        for (int i = 0; i < chain.length; i++) {
+            X509Certificate certificate = chain[i];
+            String whose = i == 0 ? "its certificate" : "the CA " + TlsIdentity.name(certificate);
             if (now.isAfter(certificate.getNotAfter().toInstant())) {
                 return new BrokerCertificateException(
                         BrokerTlsFailure.EXPIRED,
@@ -71,9 +72,9 @@ final class BrokerTrustManager extends X509ExtendedTrustManager {
             return untrusted(chain, e);
         }
         // Trusted, but not for this engine: what is left is the name.
-        return names(chain[0], DNS_NAME).isEmpty()
-                                && names(chain[0], IP_ADDRESS).isEmpty()
-                        || isNameError(error)
+        boolean hasNoName = names(chain[0], DNS_NAME).isEmpty()
+                && names(chain[0], IP_ADDRESS).isEmpty();
+        return hasNoName || isNameError(error)
                 ? wrongHost(chain[0])
                 : new BrokerCertificateException(
                         BrokerTlsFailure.OTHER, "its certificate is not accepted: " + Causes.innermost(error));
