@@ -87,8 +87,8 @@ class TlsFilesTest {
         // One file with everything, and words between the blocks, as openssl writes them.
         Path all = write(
                 "all.pem",
-                "Certificate:\n    Data:\n" + Files.readString(good.certificate()) + "\n"
-                        + Files.readString(good.key()) + "\nBag Attributes\n" + Files.readString(ca.file()));
+                "Certificate:\n    Data:\n" + Files.readString(good.certificate()) + "\n" + Files.readString(good.key())
+                        + "\nBag Attributes\n" + Files.readString(ca.file()));
         load(all, all, all);
     }
 
@@ -109,7 +109,12 @@ class TlsFilesTest {
         refused(damaged, good.key(), "--tls-cert", damaged, "holds a damaged certificate");
         refused(good.certificate(), empty, "--tls-key", empty, "holds no private key in PEM");
         refused(good.certificate(), good.certificate(), "--tls-key", good.certificate(), "holds no private key");
-        refused(good.certificate(), other.key(), "--tls-key", other.key(), "does not fit the certificate of 'CN=proxy'");
+        refused(
+                good.certificate(),
+                other.key(),
+                "--tls-key",
+                other.key(),
+                "does not fit the certificate of 'CN=proxy'");
         refused(good.certificate(), rsa.key(), "--tls-key", rsa.key(), "holds no EC key, as the certificate has");
         IOException error = assertThrows(IOException.class, () -> load(good.certificate(), good.key(), missing));
         assertEquals("--tls-client-ca: " + missing + " does not exist", error.getMessage());
@@ -131,7 +136,8 @@ class TlsFilesTest {
         TestAuthority.Issued expired = ca.expiredServer("old", "localhost");
         try (LogLines log = LogLines.of(TlsIdentity.class)) {
             load(expired.certificate(), expired.key(), null);
-            String date = expired.bundle().getCertificate().getNotAfter().toInstant().toString();
+            String date =
+                    expired.bundle().getCertificate().getNotAfter().toInstant().toString();
             assertEquals(1, log.with("expired on " + date).size());
         }
     }
@@ -158,7 +164,8 @@ class TlsFilesTest {
             replace(second.key(), key);
             await().untilAsserted(() -> assertEquals(second.bundle().getCertificate(), shown(proxy)));
             Files.writeString(key, "rubbish");
-            await().until(() -> !log.with("--tls-key: " + key + " holds no private key").isEmpty());
+            await().until(() ->
+                    !log.with("--tls-key: " + key + " holds no private key").isEmpty());
             assertFalse(log.with("The old one stays in use").isEmpty());
             assertEquals(second.bundle().getCertificate(), shown(proxy));
             replace(good.certificate(), certificate);
@@ -175,7 +182,8 @@ class TlsFilesTest {
     }
 
     private X509Certificate shown(ProxyUnderTest proxy) throws IOException {
-        try (SSLSocket socket = (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
+        try (SSLSocket socket =
+                (SSLSocket) ca.sockets(null).open(InetAddress.getByName("localhost"), proxy.tlsPort())) {
             return (X509Certificate) socket.getSession().getPeerCertificates()[0];
         }
     }

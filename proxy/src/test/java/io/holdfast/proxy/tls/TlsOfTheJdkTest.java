@@ -94,11 +94,14 @@ class TlsOfTheJdkTest {
     }
 
     private static MosquittoClients.Exit publish(TestAuthority trusted, TestAuthority.Issued client, String... more) {
-        List<String> arguments = new ArrayList<>(
-                List.of("--cafile", trusted.file().toString(), "-t", "t", "-m", "m", "-q", "2"));
+        List<String> arguments =
+                new ArrayList<>(List.of("--cafile", trusted.file().toString(), "-t", "t", "-m", "m", "-q", "2"));
         if (client != null) {
             arguments.addAll(List.of(
-                    "--cert", client.certificate().toString(), "--key", client.key().toString()));
+                    "--cert",
+                    client.certificate().toString(),
+                    "--key",
+                    client.key().toString()));
         }
         arguments.addAll(List.of(more));
         return MosquittoClients.tryPublish(port, arguments.toArray(new String[0]));
@@ -109,7 +112,8 @@ class TlsOfTheJdkTest {
         assertTrue(proxy.output().contains("TLS by the JDK"), proxy::output);
         MosquittoClients.Exit exit = publish(ca, ca.client("device"));
         assertEquals(0, exit.code(), exit::output);
-        assertEquals(0, publish(ca, ca.client("device"), "--tls-version", "tlsv1.2").code());
+        assertEquals(
+                0, publish(ca, ca.client("device"), "--tls-version", "tlsv1.2").code());
     }
 
     @Test
