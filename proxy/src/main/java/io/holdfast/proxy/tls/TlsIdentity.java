@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Who we are: a certificate, those of the authorities between it and the root, and the private key that fits. */
-record TlsIdentity(PrivateKey key, X509Certificate[] chain) {
+record TlsIdentity(PrivateKey key, List<X509Certificate> chain) {
     private static final Logger LOG = LoggerFactory.getLogger(TlsIdentity.class);
     private static final byte[] PROBE = {'h', 'o', 'l', 'd', 'f', 'a', 's', 't'};
 
@@ -38,7 +38,7 @@ record TlsIdentity(PrivateKey key, X509Certificate[] chain) {
         } else if (now.isBefore(own.getNotBefore().toInstant())) {
             warn(certificateFile, own, "is not valid before", own.getNotBefore());
         }
-        return new TlsIdentity(key, chain.toArray(new X509Certificate[0]));
+        return new TlsIdentity(key, List.copyOf(chain));
     }
 
     private static void warn(PemFile file, X509Certificate own, String what, Date date) {

@@ -187,9 +187,10 @@ class BrokenPacketsOnSocketsTest {
 
     private static void readToTheEnd(InputStream in) throws IOException {
         byte[] buffer = new byte[4096];
-        while (in.read(buffer) >= 0) {
-            continue;
-        }
+        int length;
+        do {
+            length = in.read(buffer);
+        } while (length >= 0);
     }
 
     private static long residentMib(HoldfastProcess proxy) {
