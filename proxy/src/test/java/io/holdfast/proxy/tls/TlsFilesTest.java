@@ -122,8 +122,14 @@ class TlsFilesTest {
 
     @Test
     void anEncryptedKeyIsRefused() throws IOException {
-        String text = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nMIIB\n"
-                + "-----END RSA PRIVATE KEY-----\n";
+        String text = """
+                -----BEGIN RSA PRIVATE KEY-----
+                Proc-Type: 4,ENCRYPTED
+                DEK-Info: AES-128-CBC,00
+
+                MIIB
+                -----END RSA PRIVATE KEY-----
+                """;
         Path old = write("old.key", text);
         refused(good.certificate(), old, "--tls-key", old, "is encrypted");
         Path pkcs8 = write(
