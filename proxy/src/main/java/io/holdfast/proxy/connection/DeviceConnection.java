@@ -23,6 +23,7 @@ import io.holdfast.proxy.admission.LoopContext;
 import io.holdfast.proxy.admission.PublishAdmission;
 import io.holdfast.proxy.guard.BegunPackets;
 import io.holdfast.proxy.guard.UnreadAnswers;
+import io.holdfast.proxy.guard.GracefulClose;
 import io.holdfast.proxy.link.LinkOwner;
 import io.holdfast.proxy.link.SessionLink;
 import io.holdfast.proxy.metrics.Meter;

@@ -12,13 +12,13 @@ import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
 import io.holdfast.codec.SubackPacket;
+import io.holdfast.proxy.guard.GracefulClose;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.tls.BrokerTls;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
@@ -285,7 +285,9 @@ public final class SessionLink implements FrameListener {
         boolean up = isUp();
         transition(LinkState.CLOSED);
         if (up) {
-            ctx.writeAndFlush(frame).addListener(ChannelFutureListener.CLOSE);
+            ctx.write(frame);
+            decoder.discard(); // a reset for what is unread would overtake the DISCONNECT, and publish the will
+            GracefulClose.close(ctx.channel());
         } else {
             frame.release();
             closeChannel();

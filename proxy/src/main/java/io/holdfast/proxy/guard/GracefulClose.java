@@ -1,4 +1,4 @@
-package io.holdfast.proxy.connection;
+package io.holdfast.proxy.guard;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -8,11 +8,11 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a device's channel so that it can still read what was written last. A socket that is closed while bytes of its
+ * Closes a channel so that it can still read what was written last. A socket that is closed while bytes of its
  * peer lie unread is reset, and the reset overtakes the DISCONNECT or the acknowledgements that are on their way; so only
  * the sending side is closed at first, and what comes is thrown away. On the channel's event loop.
  */
-final class GracefulClose {
+public final class GracefulClose {
     /** A peer that does not read its last packets does not keep the socket. */
     private static final long ABORT_AFTER_MS = 5_000;
     /** Nor does one that goes on sending. */
@@ -21,7 +21,7 @@ final class GracefulClose {
     private GracefulClose() {}
 
     /** Closes behind what has been written; nothing may be written after it. */
-    static void close(Channel channel) {
+    public static void close(Channel channel) {
         if (!channel.isActive()) {
             return;
         }
