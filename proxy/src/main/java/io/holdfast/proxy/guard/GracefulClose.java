@@ -4,6 +4,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -18,7 +19,14 @@ public final class GracefulClose {
     /** Nor does one that goes on sending. */
     private static final long LINGER_MS = 1_000;
 
+    private static final AttributeKey<Boolean> CLOSING = AttributeKey.valueOf(GracefulClose.class, "closing");
+
     private GracefulClose() {}
+
+    /** Whether {@link #close} is at work: what the peer does now does not matter any more. */
+    public static boolean isClosing(Channel channel) {
+        return channel.hasAttr(CLOSING);
+    }
 
     /** Closes behind what has been written; nothing may be written after it. */
     public static void close(Channel channel) {
@@ -30,14 +38,24 @@ public final class GracefulClose {
             channel.close(); // nothing has been written, and behind the handshake nothing would be
             return;
         }
+        channel.attr(CLOSING).set(true);
         closeAfter(channel, ABORT_AFTER_MS);
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             if (tls == null || !channel.isActive()) {
                 linger(channel);
             } else {
-                tls.closeOutbound().addListener(told -> linger(channel)); // else the peer would see a truncation
+                // Without close_notify the peer would see a truncation.
+                tls.closeOutbound().addListener(told -> channel.eventLoop().execute(() -> lingerWithout(tls, channel)));
             }
         });
+    }
+
+    /** TLS that is closed in one direction would collect what comes in the other; behind it, it is thrown away. */
+    private static void lingerWithout(SslHandler tls, Channel channel) {
+        if (channel.pipeline().context(tls) != null) {
+            channel.pipeline().remove(tls);
+        }
+        linger(channel);
     }
 
     private static void linger(Channel channel) {

@@ -576,9 +576,12 @@ public final class SessionLink implements FrameListener {
         if (context == ctx && limits != null && version.isV5()) {
             ByteBuf out = ctx.alloc().buffer(AckWriter.MAX_BYTES);
             AckWriter.disconnect(out, violation.reasonCode(), version); // v5 section 4.13.1
-            ctx.writeAndFlush(out);
+            ctx.write(out);
+            GracefulClose.close(ctx.channel());
+            onInactive(ctx); // nothing of this link counts any more
+        } else {
+            context.close();
         }
-        context.close();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast.proxy.tls;
 
+import io.holdfast.proxy.guard.GracefulClose;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -36,7 +37,9 @@ final class BrokerTlsHandler extends ChannelInboundHandlerAdapter {
                 report(ctx, handshake.cause());
             }
         } else if (event instanceof SslCloseCompletionEvent) {
-            ctx.close(); // close_notify: as the end of the stream without TLS
+            if (!GracefulClose.isClosing(ctx.channel())) {
+                ctx.close(); // close_notify: as the end of the stream without TLS
+            }
         } else {
             ctx.fireUserEventTriggered(event);
         }

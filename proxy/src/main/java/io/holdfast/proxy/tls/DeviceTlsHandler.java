@@ -1,5 +1,6 @@
 package io.holdfast.proxy.tls;
 
+import io.holdfast.proxy.guard.GracefulClose;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
@@ -27,7 +28,9 @@ final class DeviceTlsHandler extends ChannelDuplexHandler {
                 report(ctx, handshake.cause());
             }
         } else if (event instanceof SslCloseCompletionEvent) {
-            ctx.close(); // close_notify: as the end of the stream without TLS
+            if (!GracefulClose.isClosing(ctx.channel())) {
+                ctx.close(); // close_notify: as the end of the stream without TLS
+            }
         } else {
             ctx.fireUserEventTriggered(event);
         }
@@ -35,7 +38,7 @@ final class DeviceTlsHandler extends ChannelDuplexHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (Causes.find(cause, SSLException.class) != null) {
+        if (Causes.find(cause, SSLException.class) != null && !GracefulClose.isClosing(ctx.channel())) {
             report(ctx, cause);
             ctx.close();
         } else {
