@@ -133,6 +133,11 @@ final class DecoderPeer implements FrameListener, AutoCloseable {
     @Override
     public void onWritabilityChanged(ChannelHandlerContext ctx) {}
 
+    /** The version that packets follow; null until a CONNECT has told it. */
+    MqttVersion version() {
+        return version;
+    }
+
     /** The bytes that the decoder keeps. */
     long keptBytes() {
         return allocator.metric().usedHeapMemory();

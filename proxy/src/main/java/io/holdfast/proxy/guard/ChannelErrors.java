@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.timeout.TimeoutException;
 import java.io.IOException;
+import java.nio.channels.NotYetConnectedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +21,12 @@ public final class ChannelErrors extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof NotYetConnectedException && !ctx.channel().isActive()) {
+            // Between its registration and connect() a busy loop may poll a socket; epoll then tells of a hang-up, and the
+            // transport reads it. Closing it here would fail the dial, and so refuse a device.
+            LOG.debug("{} is not connected yet", ctx.channel());
+            return;
+        }
         if (cause instanceof IOException || cause instanceof TimeoutException) {
             LOG.debug("{}: {}", ctx.channel(), cause.getMessage());
         } else {

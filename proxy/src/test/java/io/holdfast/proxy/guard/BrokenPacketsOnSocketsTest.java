@@ -9,23 +9,28 @@ import io.holdfast.proxy.testing.FreePorts;
 import io.holdfast.proxy.testing.HoldfastProcess;
 import io.holdfast.proxy.testing.MetricsPage;
 import io.holdfast.proxy.testing.MosquittoBroker;
+import io.holdfast.proxy.testing.MqttSocket;
 import io.holdfast.proxy.testing.Packet;
 import io.holdfast.proxy.testing.Packets;
+import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -46,20 +51,31 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @EnabledOnOs(OS.LINUX)
 class BrokenPacketsOnSocketsTest {
-    private static final int WORKERS = 16;
+    private static final int WORKERS = 32;
     private static final int GROWTH_MIB = 64;
+    private static final int FEW = 16;
+    private static final long PATIENCE_MS = 1000;
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final List<String> HELD_TOPICS = List.of("h/1", "h/2", "h/3");
+    private static final Duration QUIET = Duration.ofMillis(200);
     private static final int[] VERSIONS = {Packets.V31, Packets.V311, Packets.V5};
+
+    private enum Answer {
+        CAME,
+        NONE,
+        CLOSED
+    }
 
     @TempDir
     Path directory;
 
     private final int port = FreePorts.next();
-    private final AtomicLong sent = new AtomicLong();
+    private final AtomicLong examined = new AtomicLong();
     private final AtomicLong sessions = new AtomicLong();
 
     @Test
     void shortForm() throws Exception {
-        fuzz(10_000);
+        fuzz(5_000);
     }
 
     @Test
@@ -75,32 +91,112 @@ class BrokenPacketsOnSocketsTest {
         try (MosquittoBroker broker = MosquittoBroker.create(directory.resolve("broker"))) {
             broker.start();
             try (HoldfastProcess proxy = proxy(broker, adminPort).start();
-                    HonestClient v311 = new HonestClient(port, Packets.V311, "honest3", List.of("h/1", "t/1"));
-                    HonestClient v5 = new HonestClient(port, Packets.V5, "honest5", List.of("h/2", "t/2"))) {
+                    Socket plain = new Socket(InetAddress.getLoopbackAddress(), broker.port());
+                    HonestClient v31 = new HonestClient(port, Packets.V31, "honest31", List.of("h/1", "t/1"));
+                    HonestClient v311 = new HonestClient(port, Packets.V311, "honest311", List.of("h/2", "t/2"));
+                    HonestClient v5 = new HonestClient(port, Packets.V5, "honest5", List.of("h/3", "t/3"))) {
+                List<HonestClient> honest = List.of(v31, v311, v5);
+                MqttSocket subscriber = new MqttSocket(plain);
+                subscribe(subscriber);
+                int[] earlier = honest.stream().mapToInt(HonestClient::rounds).toArray();
+                MetricsPage metrics = new MetricsPage(adminPort);
                 long begin = System.nanoTime();
                 attack(seed, packets / 3, proxy);
                 long beforeMib = residentMib(proxy);
-                attack(seed + 1, packets, proxy);
-                long seconds = Math.max(1, TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin));
-                long longest = Math.max(v311.takeLongestMs(), v5.takeLongestMs());
+                awaitHonestOnly(metrics, honest);
+                int descriptors = descriptors(proxy);
+                int threads = (int) status(proxy, "Threads:");
+                attack(seed + 1, packets - packets / 3, proxy);
+                long tookMs = Math.max(1, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
+                long longest = honest.stream().mapToLong(HonestClient::takeLongestMs).max().orElseThrow();
                 System.out.printf(
-                        "fuzz, live: seed %d, %d packets in %d connections, %d packets/s, honest clients waited %d ms at most,"
-                                + " %d MiB resident after a third, %d at the end%n",
-                        seed, sent.get(), sessions.get(), sent.get() / seconds, longest, beforeMib, residentMib(proxy));
-                MetricsPage metrics = new MetricsPage(adminPort);
-                await().atMost(Duration.ofSeconds(30)).until(() -> metrics.gauge(Meter.DEVICES_CONNECTED) == 2);
+                        "fuzz, live: seed %d, %d packets looked at in %d connections, %d packets/s, %d PUBLISHes taken,"
+                                + " honest clients waited %d ms at most, %d MiB resident after a third, %d at the end%n",
+                        seed, examined.get(), sessions.get(), examined.get() * 1000 / tookMs, taken(metrics), longest,
+                        beforeMib, residentMib(proxy));
+                assertTrue(taken(metrics) > packets / 10, () -> "only " + taken(metrics) + " PUBLISHes were taken");
+                assertTrue(longest < PATIENCE_MS, () -> "honest clients waited " + longest + " ms");
+                awaitHonestOnly(metrics, honest);
+                System.out.printf("fuzz, live: %d records wait for the broker%n", awaitLedger(metrics));
                 assertTrue(residentMib(proxy) < beforeMib + GROWTH_MIB, () -> residentMib(proxy) + " MiB resident");
+                await().atMost(SOON).untilAsserted(() -> {
+                    assertTrue(descriptors(proxy) <= descriptors + FEW, descriptors(proxy) + ", were " + descriptors);
+                    assertTrue(status(proxy, "Threads:") <= threads + FEW, "threads");
+                });
+                honest.forEach(HonestClient::close);
+                assertHeldMessagesCame(subscriber, honest, earlier);
                 assertEquals(0, proxy.sigterm(), "exit code");
                 assertEquals(
                         List.of(),
                         proxy.allOutput()
                                 .lines()
                                 .filter(line ->
-                                        line.contains(" ERROR ") || line.contains("LEAK") || line.startsWith("\tat "))
-                                .filter(line -> !line.contains("acknowledged and dropped"))
+                                        line.contains(" ERROR ") || line.contains("LEAK") || line.startsWith("\tat ") || line.contains("Exception:"))
                                 .toList());
             }
         }
+    }
+
+    private static void subscribe(MqttSocket subscriber) throws IOException {
+        subscriber.send(new Packets.Connect(Packets.V311, "all").keepAlive(0).bytes());
+        subscriber.read(SOON);
+        for (String topic : HELD_TOPICS) {
+            subscriber.send(Packets.subscribe(Packets.V311, 1, topic, 0));
+            subscriber.read(SOON);
+        }
+    }
+
+    private static void awaitHonestOnly(MetricsPage metrics, List<HonestClient> honest) {
+        await().atMost(SOON).until(() -> metrics.gauge(Meter.DEVICES_CONNECTED) == honest.size());
+    }
+
+    private static long taken(MetricsPage metrics) {
+        return metrics.count(Meter.PUBLISH_OUTBOX)
+                + metrics.count(Meter.PUBLISH_HOLD)
+                + metrics.count(Meter.PUBLISH_QOS0);
+    }
+
+    /** Of each hold topic as many as the honest clients had acknowledged since, at the least. */
+    private static void assertHeldMessagesCame(MqttSocket subscriber, List<HonestClient> honest, int[] earlier)
+            throws IOException {
+        Map<String, Integer> came = new HashMap<>();
+        try {
+            while (true) {
+                Packet packet = subscriber.read(Duration.ofSeconds(2));
+                came.merge(packet.topic(), 1, Integer::sum);
+            }
+        } catch (SocketTimeoutException e) {
+            for (int i = 0; i < honest.size(); i++) {
+                int rounds = honest.get(i).rounds() - earlier[i];
+                assertTrue(came.getOrDefault("h/" + (i + 1), 0) >= rounds, rounds + " rounds, " + came);
+            }
+        }
+    }
+
+    /**
+     * Nothing is unaccounted for. That the backlog goes out cannot be asked for yet: one record on which the broker hangs up (a
+     * control character in its topic, for Mosquitto) stops the lane, until such records are isolated.
+     */
+    private static long awaitLedger(MetricsPage metrics) {
+        AtomicLong pending = new AtomicLong();
+        await().atMost(SOON).pollInterval(Duration.ofMillis(200)).untilAsserted(() -> {
+            String page = metrics.text();
+            pending.set(sum(page, "holdfast_outbox_pending"));
+            assertEquals(
+                    sum(page, "holdfast_outbox_accepted_total"),
+                    pending.get()
+                            + sum(page, "holdfast_outbox_delivered_total")
+                            + sum(page, "holdfast_outbox_expired_total")
+                            + sum(page, "holdfast_outbox_dropped_total"));
+        });
+        return pending.get();
+    }
+
+    private static long sum(String page, String name) {
+        return (long) page.lines()
+                .filter(line -> line.startsWith(name + "{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
     }
 
     private HoldfastProcess proxy(MosquittoBroker broker, int adminPort) {
@@ -129,20 +225,21 @@ class BrokenPacketsOnSocketsTest {
                         "-Dio.netty.leakDetection.level=paranoid");
     }
 
-    /** Until {@code packets} more have been sent. */
+    /** Until {@code packets} more have been looked at. */
     private void attack(long seed, long packets, HoldfastProcess proxy) throws InterruptedException {
-        long end = sent.get() + packets;
+        long end = examined.get() + packets;
         ExecutorService workers = Executors.newFixedThreadPool(WORKERS);
-        List<? extends Future<?>> all = IntStream.range(0, WORKERS)
-                .mapToObj(worker -> workers.submit(() -> {
+        List<Future<Object>> all = IntStream.range(0, WORKERS)
+                .mapToObj(worker -> workers.submit((Callable<Object>) () -> {
                     SplittableRandom random = new SplittableRandom(seed * WORKERS + worker);
-                    for (int i = 0; sent.get() < end; i++) {
+                    for (int i = 0; examined.get() < end; i++) {
                         session(random, "seed " + seed + " worker " + worker + " session " + i);
                     }
+                    return null;
                 }))
                 .toList();
         workers.shutdown();
-        for (Future<?> one : all) {
+        for (Future<Object> one : all) {
             try {
                 one.get();
             } catch (ExecutionException e) {
@@ -152,60 +249,114 @@ class BrokenPacketsOnSocketsTest {
         }
     }
 
-    private void session(SplittableRandom random, String where) {
+    /** CONNECT, its answer, then batches until it is closed; what is before a PINGRESP has been looked at, all of it. */
+    private void session(SplittableRandom random, String where) throws IOException {
         int version = VERSIONS[random.nextInt(VERSIONS.length)];
         BrokenPackets source = new BrokenPackets(random, version);
-        byte[] bytes = source.connect();
-        int count = 1 + random.nextInt(60);
-        for (int i = 0; i < count; i++) {
-            bytes = Packets.concat(bytes, source.next());
-        }
         sessions.incrementAndGet();
-        sent.addAndGet(count + 1L);
-        try (Socket socket = new Socket()) {
-            socket.bind(new InetSocketAddress(
-                    InetAddress.getByAddress(new byte[] {
-                        127, (byte) random.nextInt(256), (byte) random.nextInt(256), (byte) random.nextInt(1, 255)
-                    }),
-                    0));
-            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 10_000);
-            socket.setSoTimeout(20_000);
-            OutputStream out = socket.getOutputStream();
-            for (int from = 0; from < bytes.length; ) {
-                int to = Math.min(bytes.length, from + 1 + random.nextInt(400));
-                out.write(bytes, from, to - from);
-                from = to;
+        try (Socket plain = open(random)) {
+            MqttSocket socket = new MqttSocket(plain);
+            try {
+                if (talk(socket, source, random)) {
+                    plain.shutdownOutput();
+                    awaitClosed(socket, where);
+                }
+            } catch (SocketException e) {
+                return; // closed while it was still sending, which is right
             }
-            socket.shutdownOutput();
-            readToTheEnd(socket.getInputStream());
-        } catch (SocketTimeoutException e) {
-            throw new AssertionError(where + ": not closed", e);
-        } catch (IOException e) {
-            return; // closed while it was still sending, which is right
         }
     }
 
-    private static void readToTheEnd(InputStream in) throws IOException {
-        byte[] buffer = new byte[4096];
-        int length;
-        do {
-            length = in.read(buffer);
-        } while (length >= 0);
+    private Socket open(SplittableRandom random) throws IOException {
+        Socket socket = new Socket();
+        socket.bind(new InetSocketAddress(
+                InetAddress.getByAddress(new byte[] {
+                    127, (byte) random.nextInt(256), (byte) random.nextInt(256), (byte) random.nextInt(1, 255)
+                }),
+                0));
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 10_000);
+        socket.setTcpNoDelay(true);
+        return socket;
+    }
+
+    /** True if it has not been closed. */
+    private boolean talk(MqttSocket socket, BrokenPackets source, SplittableRandom random) throws IOException {
+        Answer answer = exchange(socket, source.connect(), Packet.CONNACK, random);
+        examined.incrementAndGet();
+        int unanswered = 0;
+        for (int batch = random.nextInt(1, 12); answer == Answer.CAME && batch > 0; batch--) {
+            int count = random.nextInt(1, 16);
+            byte[] bytes = {};
+            for (int i = 0; i < count; i++) {
+                bytes = Packets.concat(bytes, source.next());
+            }
+            try {
+                answer = exchange(socket, Packets.concat(bytes, Packets.pingreq()), Packet.PINGRESP, random);
+            } catch (SocketException e) {
+                answer = Answer.CLOSED;
+            }
+            unanswered += count;
+            switch (answer) {
+                case CAME -> {
+                    examined.addAndGet(unanswered);
+                    unanswered = 0;
+                }
+                case CLOSED -> examined.incrementAndGet(); // one of them at the least
+                default -> answer = Answer.CAME; // a length that claims more: the next batch is inside
+            }
+        }
+        return answer != Answer.CLOSED;
+    }
+
+    private static Answer exchange(MqttSocket socket, byte[] bytes, int answer, SplittableRandom random)
+            throws IOException {
+        for (int from = 0; from < bytes.length; ) {
+            int to = Math.min(bytes.length, from + 1 + random.nextInt(400));
+            socket.send(Arrays.copyOfRange(bytes, from, to));
+            from = to;
+        }
+        try {
+            Packet packet;
+            do {
+                packet = socket.read(QUIET);
+            } while (packet != null && packet.type() != answer);
+            return packet == null ? Answer.CLOSED : Answer.CAME;
+        } catch (SocketTimeoutException e) {
+            return Answer.NONE;
+        }
+    }
+
+    private static void awaitClosed(MqttSocket socket, String where) throws IOException {
+        try {
+            while (socket.read(Duration.ofSeconds(20)) != null) {
+                continue;
+            }
+        } catch (SocketTimeoutException e) {
+            throw new AssertionError(where + ": not closed", e);
+        }
     }
 
     private static long residentMib(HoldfastProcess proxy) {
+        return status(proxy, "VmRSS:") >> 10;
+    }
+
+    private static long status(HoldfastProcess proxy, String name) {
         try (var lines = Files.lines(Path.of("/proc/" + proxy.pid() + "/status"))) {
-            String line =
-                    lines.filter(one -> one.startsWith("VmRSS:")).findFirst().orElseThrow();
-            return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
+            String line = lines.filter(one -> one.startsWith(name)).findFirst().orElseThrow();
+            return Long.parseLong(line.replaceAll("\\D", ""));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
+    private static int descriptors(HoldfastProcess proxy) {
+        return Objects.requireNonNull(new File("/proc/" + proxy.pid() + "/fd").list()).length;
+    }
+
     /** What a broken device sends: much that is right, and then something that is not. */
     private static final class BrokenPackets {
-        private static final String[] TOPICS = {"h/f", "t/f", "f", "$SYS/f", "f/é", "//", "t/#", "", "a/+"};
+        // Nothing that the broker refuses ($SYS): Mosquitto without a queue limit hangs up on the uplink then, again and again.
+        private static final String[] TOPICS = {"h/f", "t/f", "f", "f/é", "//", "t/#", "", "a/+"};
 
         private final SplittableRandom random;
         private final int version;
@@ -234,14 +385,29 @@ class BrokenPacketsOnSocketsTest {
         private byte[] valid() {
             int id = random.nextInt(1, 65_536);
             String topic = TOPICS[random.nextInt(random.nextInt(10) == 0 ? TOPICS.length : 3)];
-            return switch (random.nextInt(9)) {
-                case 0 -> Packets.pingreq();
-                case 1 -> Packets.subscribe(version, id, "s/" + topic, random.nextInt(3));
-                case 2 -> Packets.unsubscribe(version, id, "s/" + topic);
-                case 3 -> Packets.ack(Packet.PUBREL, id);
-                case 4 -> Packets.ack(random.nextBoolean() ? Packet.PUBACK : Packet.PUBCOMP, id);
-                default -> Packets.publish(version, random.nextInt(3), id, topic, "x".repeat(random.nextInt(200)));
+            return switch (random.nextInt(64)) {
+                case 0 -> Packets.disconnect();
+                case 1, 2, 3, 4, 5 -> Packets.subscribe(version, id, "s/" + topic, random.nextInt(3));
+                case 6, 7, 8, 9, 10 -> Packets.unsubscribe(version, id, "s/" + topic);
+                case 11, 12, 13, 14, 15 -> Packets.ack(Packet.PUBREL, id);
+                case 16, 17, 18, 19, 20 -> Packets.ack(random.nextBoolean() ? Packet.PUBACK : Packet.PUBCOMP, id);
+                default -> publish(id, topic);
             };
+        }
+
+        private byte[] publish(int id, String topic) {
+            int qos = random.nextInt(3);
+            int flags = qos << 1 | random.nextInt(2) | (qos > 0 && random.nextInt(4) == 0 ? 8 : 0);
+            byte[] properties = Packets.NONE;
+            for (int i = version == Packets.V5 ? random.nextInt(4) : 0; i > 0; i--) {
+                properties = Packets.concat(properties, Packets.userProperty("n" + i, "v".repeat(random.nextInt(40))));
+            }
+            if (version == Packets.V5 && random.nextInt(4) == 0) {
+                properties = Packets.concat(properties, Packets.property16(0x23, random.nextInt(1, 12)));
+            }
+            byte[] payload = new byte[random.nextInt(200)];
+            random.nextBytes(payload);
+            return Packets.publishFlags(version, flags, id, topic, properties, payload);
         }
 
         private byte[] change(byte[] packet) {

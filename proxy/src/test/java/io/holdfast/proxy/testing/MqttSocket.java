@@ -10,20 +10,22 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /** Whole MQTT packets over a blocking socket. One thread reads; any thread sends. */
-final class MqttSocket {
+public final class MqttSocket {
     private static final int NO_MORE = -1;
 
     private final Socket socket;
     private final InputStream in;
     private final Object sending = new Object();
 
-    MqttSocket(final Socket socket) throws IOException {
+    /** Takes over a connected socket. */
+    public MqttSocket(final Socket socket) throws IOException {
         this.socket = socket;
         socket.setTcpNoDelay(true);
         this.in = new BufferedInputStream(socket.getInputStream());
     }
 
-    void send(final byte[] bytes) throws IOException {
+    /** Sends bytes, whatever they are. */
+    public void send(final byte[] bytes) throws IOException {
         synchronized (sending) {
             socket.getOutputStream().write(bytes);
         }
@@ -37,7 +39,7 @@ final class MqttSocket {
      * @throws SocketTimeoutException when nothing came; the next call may try again
      * @throws IOException when the connection broke, or within a packet the bytes ended or stalled
      */
-    Packet read(final Duration timeout) throws IOException {
+    public Packet read(final Duration timeout) throws IOException {
         socket.setSoTimeout((int) timeout.toMillis());
         final int first = in.read();
         if (first == NO_MORE) {
