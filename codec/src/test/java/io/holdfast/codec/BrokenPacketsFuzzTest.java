@@ -127,7 +127,9 @@ class BrokenPacketsFuzzTest {
         }
 
         byte[] session(Direction direction, MqttVersion version, boolean connects) {
-            byte[] bytes = connects ? broken(valid.packet(PacketType.CONNECT, direction, version), direction, version) : new byte[0];
+            byte[] bytes = connects
+                    ? broken(valid.packet(PacketType.CONNECT, direction, version), direction, version)
+                    : new byte[0];
             for (int i = 1 + random.nextInt(6); i > 0; i--) {
                 bytes = Bytes.join(bytes, packet(direction, version));
             }

@@ -108,12 +108,21 @@ class BrokenPacketsOnSocketsTest {
                 int threads = (int) status(proxy, "Threads:");
                 attack(seed + 1, packets - packets / 3, proxy);
                 long tookMs = Math.max(1, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
-                long longest = honest.stream().mapToLong(HonestClient::takeLongestMs).max().orElseThrow();
+                long longest = honest.stream()
+                        .mapToLong(HonestClient::takeLongestMs)
+                        .max()
+                        .orElseThrow();
                 System.out.printf(
                         "fuzz, live: seed %d, %d packets looked at in %d connections, %d packets/s, %d PUBLISHes taken,"
                                 + " honest clients waited %d ms at most, %d MiB resident after a third, %d at the end%n",
-                        seed, examined.get(), sessions.get(), examined.get() * 1000 / tookMs, taken(metrics), longest,
-                        beforeMib, residentMib(proxy));
+                        seed,
+                        examined.get(),
+                        sessions.get(),
+                        examined.get() * 1000 / tookMs,
+                        taken(metrics),
+                        longest,
+                        beforeMib,
+                        residentMib(proxy));
                 assertTrue(taken(metrics) > packets / 10, () -> "only " + taken(metrics) + " PUBLISHes were taken");
                 assertTrue(longest < PATIENCE_MS, () -> "honest clients waited " + longest + " ms");
                 awaitHonestOnly(metrics, honest);
@@ -130,8 +139,10 @@ class BrokenPacketsOnSocketsTest {
                         List.of(),
                         proxy.allOutput()
                                 .lines()
-                                .filter(line ->
-                                        line.contains(" ERROR ") || line.contains("LEAK") || line.startsWith("\tat ") || line.contains("Exception:"))
+                                .filter(line -> line.contains(" ERROR ")
+                                        || line.contains("LEAK")
+                                        || line.startsWith("\tat ")
+                                        || line.contains("Exception:"))
                                 .toList());
             }
         }
@@ -328,9 +339,10 @@ class BrokenPacketsOnSocketsTest {
 
     private static void awaitClosed(MqttSocket socket, String where) throws IOException {
         try {
-            while (socket.read(Duration.ofSeconds(20)) != null) {
-                continue;
-            }
+            Packet packet;
+            do {
+                packet = socket.read(Duration.ofSeconds(20));
+            } while (packet != null);
         } catch (SocketTimeoutException e) {
             throw new AssertionError(where + ": not closed", e);
         }
@@ -355,7 +367,8 @@ class BrokenPacketsOnSocketsTest {
 
     /** What a broken device sends: much that is right, and then something that is not. */
     private static final class BrokenPackets {
-        // Nothing that the broker refuses ($SYS): Mosquitto without a queue limit hangs up on the uplink then, again and again.
+        // Nothing that the broker refuses ($SYS): Mosquitto without a queue limit hangs up on the uplink then, again
+        // and again.
         private static final String[] TOPICS = {"h/f", "t/f", "f", "f/é", "//", "t/#", "", "a/+"};
 
         private final SplittableRandom random;
