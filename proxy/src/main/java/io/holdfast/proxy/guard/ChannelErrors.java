@@ -22,8 +22,7 @@ public final class ChannelErrors extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (cause instanceof NotYetConnectedException && !ctx.channel().isActive()) {
-            // Between its registration and connect() a busy loop may poll a socket; epoll then tells of a hang-up, and
-            // the
+            // Between its registration and connect() a busy loop may poll a socket: epoll tells of a hang-up, and the
             // transport reads it. Closing it here would fail the dial, and so refuse a device.
             LOG.debug("{} is not connected yet", ctx.channel());
             return;
