@@ -1,6 +1,7 @@
 package io.holdfast.store;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import org.agrona.DirectBuffer;
 
 /**
@@ -8,6 +9,18 @@ import org.agrona.DirectBuffer;
  * All calls come from the lane's writer thread.
  */
 interface LaneLog extends AutoCloseable {
+    /** Makes the log of one lane. */
+    interface Factory {
+        /**
+         * Makes a log that is not open yet.
+         *
+         * @param directory    of the lane.
+         * @param segmentBytes record bytes of a segment.
+         * @param force        whether {@link #force()} syncs.
+         */
+        LaneLog create(Path directory, int segmentBytes, boolean force);
+    }
+
     /** Whether a segment is open for appending. */
     boolean isOpen();
 

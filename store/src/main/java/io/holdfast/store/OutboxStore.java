@@ -88,8 +88,8 @@ public final class OutboxStore implements AutoCloseable {
             throws IOException, StoreException {
         final Path directory = context.directory().resolve(LANE_PREFIX + number);
         final boolean force = context.durability() == Durability.FSYNC;
-        final Lane lane = Lane.open(
-                directory, context, MetaFile.saltOf(meta), new SegmentLog(directory, context.segmentBytes(), force));
+        final LaneLog log = context.logFactory().create(directory, context.segmentBytes(), force);
+        final Lane lane = Lane.open(directory, context, MetaFile.saltOf(meta), log);
         if (isOtherSession) {
             lane.journal().forgetHistory();
             lane.journal().force();

@@ -39,6 +39,7 @@ public final class StoreContext {
     private long maxSessionExpiryMs = TimeUnit.HOURS.toMillis(24);
     private EpochClock epochClock = SystemEpochClock.INSTANCE;
     private NanoClock nanoClock = SystemNanoClock.INSTANCE;
+    private LaneLog.Factory logFactory = SegmentLog::new;
     private ErrorHandler errorHandler =
             error -> LoggerFactory.getLogger(OutboxStore.class).error("outbox", error);
 
@@ -224,6 +225,16 @@ public final class StoreContext {
     }
 
     /** Bytes of one segment file: the log maps a quarter more than the segment holds. */
+    /** The log library, unless a test runs on a simulated disk. */
+    StoreContext logFactory(final LaneLog.Factory logFactory) {
+        this.logFactory = logFactory;
+        return this;
+    }
+
+    LaneLog.Factory logFactory() {
+        return logFactory;
+    }
+
     static long fileBytes(final int segmentBytes) {
         return segmentBytes + segmentBytes / 4L;
     }
