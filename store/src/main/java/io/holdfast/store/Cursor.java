@@ -183,6 +183,19 @@ public final class Cursor {
         add(route, DROPPED + reason.code(), count);
     }
 
+    /**
+     * Moves dead letters that were taken out to the dropped ones, so that the ledger adds up.
+     *
+     * @param route  number.
+     * @param reason {@link DropReason#REPLAYED} or {@link DropReason#PURGED}.
+     * @param count  of records; not more than were counted as dead-lettered.
+     */
+    public void deadLetterRemoved(final int route, final DropReason reason, final long count) {
+        final long moved = Math.min(count, deadLettered(route));
+        add(route, DEAD_LETTERED, -moved);
+        add(route, DROPPED + reason.code(), moved);
+    }
+
     public long delivered(final int route) {
         return get(route, DELIVERED);
     }

@@ -11,7 +11,9 @@ public enum DropReason {
     /** Beyond what the broker takes (Maximum Packet Size, Maximum QoS, Retain Available). */
     BROKER_LIMIT(3),
     /** Removed by the operator. */
-    PURGED(4);
+    PURGED(4),
+    /** Taken out of the dead letters and appended again; the copy counts as accepted once more. */
+    REPLAYED(5);
 
     /** Counters kept per route on disk; codes stay below it. */
     static final int SLOTS = 8;

@@ -5,6 +5,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
+import org.agrona.collections.LongHashSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +35,7 @@ public final class Lane {
     private final AtomicLong deadSegments = new AtomicLong();
     private final AtomicLong receivedIdsReused = new AtomicLong();
     private final AtomicLong segmentsReclaimed = new AtomicLong();
+    private final LongHashSet deadLettered = new LongHashSet();
     private long missingAtStart;
     private boolean wasTailTorn;
 
@@ -210,6 +212,34 @@ public final class Lane {
      */
     public UplinkJournal journal() {
         return journal;
+    }
+
+    /**
+     * Whether a record above the cursor had a dead letter already when the store was opened; it must not be sent. For the
+     * lane's uplink thread.
+     *
+     * @param sequence of the record.
+     * @return true if so.
+     */
+    public boolean isDeadLettered(final long sequence) {
+        return deadLettered.contains(sequence);
+    }
+
+    /** Takes over which unfinished records have a dead letter, and brings the counters up to what was removed since. */
+    void reconcile(final int number, final DeadLetters letters, final int routes) {
+        final LongHashSet.LongIterator sequences = letters.sequencesOf(number).iterator();
+        while (sequences.hasNext()) {
+            final long sequence = sequences.nextValue();
+            if (sequence > cursor.sequence()) {
+                deadLettered.add(sequence);
+            }
+        }
+        for (int route = 0; route < routes; route++) {
+            final long removed = cursor.deadLettered(route) - letters.count(number, route);
+            if (removed > 0 && deadLettered.isEmpty()) {
+                cursor.deadLetterRemoved(route, DropReason.PURGED, removed);
+            }
+        }
     }
 
     /**

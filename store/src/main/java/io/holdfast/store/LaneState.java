@@ -27,7 +27,7 @@ final class LaneState {
         switch (record.kind()) {
             case RecordDescriptor.KIND_PUBLISH -> {
                 count(record.routeNumber());
-                if (record.qos() == 2) {
+                if (record.qos() == 2 && record.packetId() != 0) {
                     sessions.restore(record.clientId(), defaultExpiryMs, nowNs)
                             .receive(record.packetId(), record.contentChecksum());
                 }

@@ -213,6 +213,36 @@ public final class LaneWriter {
     }
 
     /**
+     * Appends a PUBLISH record that no device is waiting for, as {@link #publish} does: one that comes back from the dead
+     * letters. Its Packet Identifier has to be 0, so that it belongs to no session's set of received ones.
+     *
+     * @param record that holds it.
+     * @param offset of its first byte.
+     * @param length in bytes.
+     * @return STORED, FULL or TOO_LARGE.
+     * @throws StoreException if the log has failed.
+     */
+    public Outcome inject(final DirectBuffer record, final int offset, final int length) throws StoreException {
+        checkUsable();
+        if (length > maxRecordLength) {
+            return Outcome.TOO_LARGE;
+        }
+        view.wrap(record, offset, length);
+        if (view.kind() != KIND_PUBLISH || view.packetId() != 0 || view.routeNumber() >= RouteTable.MAX_ROUTES) {
+            throw new IllegalArgumentException("not a PUBLISH record without a Packet Identifier");
+        }
+        if (!makeRoom(length, false)) {
+            return Outcome.FULL;
+        }
+        final boolean isNumbered = view.qos() > 0;
+        append(record, offset, length, isNumbered ? state.nextSendNumber : NO_SEND_NUMBER);
+        if (isNumbered) {
+            state.nextSendNumber++;
+        }
+        return Outcome.STORED;
+    }
+
+    /**
      * Records that a PUBREL has come: its Packet Identifier may be used for a new message afterwards. PUBCOMP waits for
      * {@link #force()}.
      *

@@ -17,12 +17,19 @@ public final class OutboxStore implements AutoCloseable {
     private final StoreMeta meta;
     private final RouteTable routes;
     private final List<Lane> lanes;
+    private final DeadLetters deadLetters;
     private final StoreLock lock;
 
-    private OutboxStore(final StoreMeta meta, final RouteTable routes, final List<Lane> lanes, final StoreLock lock) {
+    private OutboxStore(
+            final StoreMeta meta,
+            final RouteTable routes,
+            final List<Lane> lanes,
+            final DeadLetters deadLetters,
+            final StoreLock lock) {
         this.meta = meta;
         this.routes = routes;
         this.lanes = lanes;
+        this.deadLetters = deadLetters;
         this.lock = lock;
     }
 
@@ -74,7 +81,12 @@ public final class OutboxStore implements AutoCloseable {
             if (!meta.equals(before)) {
                 MetaFile.write(directory, meta);
             }
-            return new OutboxStore(meta, routes, List.copyOf(lanes), lock);
+            final DeadLetters deadLetters = DeadLetters.open(directory, context, MetaFile.saltOf(meta));
+            for (int i = 0; i < lanes.size(); i++) {
+                lanes.get(i).reconcile(i, deadLetters, routes.size());
+            }
+            deadLetters.started();
+            return new OutboxStore(meta, routes, List.copyOf(lanes), deadLetters, lock);
         } catch (final IOException | StoreException | RuntimeException e) {
             for (final Lane lane : lanes) {
                 lane.close();
@@ -153,6 +165,15 @@ public final class OutboxStore implements AutoCloseable {
         return meta;
     }
 
+    /**
+     * The dead letters of all lanes.
+     *
+     * @return always the same.
+     */
+    public DeadLetters deadLetters() {
+        return deadLetters;
+    }
+
     public int laneCount() {
         return lanes.size();
     }
@@ -228,6 +249,11 @@ public final class OutboxStore implements AutoCloseable {
             } catch (final StoreException e) {
                 failure = e;
             }
+        }
+        try {
+            deadLetters.close();
+        } catch (final StoreException e) {
+            failure = e;
         }
         try {
             lock.close();
