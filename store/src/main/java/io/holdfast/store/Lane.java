@@ -25,12 +25,16 @@ public final class Lane {
     private final UplinkJournal journal;
     private final Checkpoint checkpoint;
     private final LaneWriter writer;
+    private final LaneDamage damage;
 
     private volatile long durablePosition;
     private volatile long durableSequence;
     private volatile int sessions;
     private volatile boolean wasRefused;
     private volatile boolean hasFailed;
+    /** Odd while the writer counts what has become durable. */
+    private final AtomicLong ledgerVersion = new AtomicLong();
+
     private final AtomicLong segmentsCreatedInline = new AtomicLong();
     private final AtomicLong deadSegments = new AtomicLong();
     private final AtomicLong receivedIdsReused = new AtomicLong();
@@ -55,6 +59,7 @@ public final class Lane {
         this.cursor = cursor;
         this.journal = journal;
         this.checkpoint = checkpoint;
+        this.damage = new LaneDamage(directory, files);
         this.writer = new LaneWriter(this, files, log, checkpoint, state, salt, context);
     }
 
@@ -97,11 +102,10 @@ public final class Lane {
         for (final Path discarded : files.clean()) {
             LOGGER.warn("{} was set aside by the log library: it may hold records", discarded);
         }
-        final LaneRecovery recovery = new LaneRecovery(files, salt, state, cursor);
+        final LaneRecovery recovery = new LaneRecovery(files, salt, state, cursor, damage);
         recovery.run(
                 checkpoint, context.maxSessionExpiryMs(), context.nanoClock().nanoTime());
         missingAtStart = recovery.missingRecords();
-        wasTailTorn = recovery.isTailTorn();
         files.seal();
         files.nextSegmentIsAbove(checkpoint.highestSegment() - 1);
         removeEmptySegments(recovery.lastSegment());
@@ -113,6 +117,7 @@ public final class Lane {
         durablePosition = recovery.lastSegment() < 0 ? 0 : Position.of(recovery.lastSegment(), recovery.endOffset());
         durableSequence = state.nextSequence - 1;
         recoverUplink(recovery);
+        damage.bound();
         if (!writer.writeCheckpoint()) {
             LOGGER.warn("no checkpoint could be written in {}: the next start reads more of the log", directory);
         }
@@ -124,6 +129,7 @@ public final class Lane {
             cursor.startAt(recovery.firstSequence() < 0 ? durableSequence : recovery.firstSequence() - 1, firstNumber);
             journal.forgetHistory();
         }
+        settleDamaged();
         while (cursor.writeIfDirty()) {
             LOGGER.debug("cursor slot brought up to date in {}", directory);
         }
@@ -157,7 +163,8 @@ public final class Lane {
         try (SegmentReader reader = new SegmentReader(salt)) {
             reader.open(file, recovery.endOffset());
             if (!reader.hasRecordBehind(recovery.endOffset())) {
-                if (recovery.isTailTorn()) {
+                if (reader.hasSeenBytes()) {
+                    wasTailTorn = true;
                     LOGGER.warn("{}: cut a torn record at offset {}", file, recovery.endOffset());
                 }
                 return;
@@ -168,13 +175,13 @@ public final class Lane {
         try {
             Files.deleteIfExists(copy);
             Files.copy(file, copy);
-            LOGGER.error(
-                    "{}: damaged at offset {}, with intact records behind; kept as {}",
+            LOGGER.warn(
+                    "{}: cut at offset {}, with intact records behind that were never acknowledged; kept as {}",
                     file,
                     recovery.endOffset(),
                     copy);
         } catch (final FileSystemException e) {
-            LOGGER.error("{}: damaged at offset {}; no room to keep a copy", file, recovery.endOffset(), e);
+            LOGGER.error("{}: cut at offset {}; no room to keep a copy", file, recovery.endOffset(), e);
         }
     }
 
@@ -259,6 +266,53 @@ public final class Lane {
     void durable(final long position, final long sequence) {
         durablePosition = position;
         durableSequence = sequence;
+        ledgerVersion.incrementAndGet();
+    }
+
+    /** The writer is about to count records; {@link #durable} follows. */
+    void counting() {
+        ledgerVersion.incrementAndGet();
+    }
+
+    void damaged(final int segment, final long offset) {
+        damage.damaged(segment, offset);
+    }
+
+    void missing(final long firstSequence, final long lastSequence) {
+        damage.missing(firstSequence, lastSequence);
+    }
+
+    /**
+     * Counts as dropped, {@link DropReason#DAMAGED}, what was accepted and can never be finished because it is not in the log
+     * any more. Which routes damaged records had nobody can read; once everything else is finished, it is what is left over.
+     * Does nothing until then, that is, until the cursor has reached {@link #durableSequence()}. To be called by the lane's
+     * uplink thread, with nothing in flight, when {@link LaneReader#missingRecords()} is not 0; each start does it too.
+     *
+     * @return records counted as dropped.
+     */
+    public long settleDamaged() {
+        final long version = ledgerVersion.get();
+        final long[] left = new long[RouteTable.MAX_ROUTES];
+        if (cursor.sequence() < durableSequence) {
+            return 0;
+        }
+        for (int route = 0; route < left.length; route++) {
+            left[route] = state.accepted.getAcquire(route) - cursor.finished(route);
+        }
+        if ((version & 1) != 0 || ledgerVersion.get() != version) {
+            return 0; // the writer has counted more meanwhile: not drained
+        }
+        long settled = 0;
+        for (int route = 0; route < left.length; route++) {
+            if (left[route] > 0) {
+                cursor.dropped(route, DropReason.DAMAGED, left[route]);
+                settled += left[route];
+            }
+        }
+        if (settled > 0) {
+            LOGGER.warn("{} damaged records of {} are counted as dropped", settled, directory);
+        }
+        return settled;
     }
 
     Path directory() {
@@ -322,7 +376,10 @@ public final class Lane {
                 deadSegments.get(),
                 receivedIdsReused.get(),
                 missingAtStart,
-                wasTailTorn);
+                wasTailTorn,
+                damage.missingRecords(),
+                damage.placeCount(),
+                damage.filesDeleted());
     }
 
     /**

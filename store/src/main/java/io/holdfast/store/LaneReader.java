@@ -1,32 +1,24 @@
 package io.holdfast.store;
 
 import java.io.IOException;
-import java.nio.file.NoSuchFileException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads a lane's records in order, up to what is durable and never beyond. Every record was checked: bounds, checksum, and
- * that its sequence follows the one before. For one thread, the lane's uplink, which must not be interrupted; reads the disk.
+ * that its sequence is above the one before. Damage does not stop it: it goes on with the next intact record, and what is
+ * missing before that is counted. For one thread, the lane's uplink, which must not be interrupted; reads the disk.
  */
 public final class LaneReader implements AutoCloseable {
-    private static final Logger LOGGER = LoggerFactory.getLogger(LaneReader.class);
-
     private static final long NONE = -1;
 
     private final Lane lane;
-    private final SegmentFiles files;
-    private final SegmentReader reader;
-    private int segment = -1;
-    private long lastSequence = NONE;
-    private long target = 1;
-    private boolean isSegmentStart;
+    private final LogScan scan;
+    private long sequence = NONE;
     private long missing;
+    private long missingUpTo;
 
     LaneReader(final Lane lane, final SegmentFiles files, final byte[] salt) {
         this.lane = lane;
-        this.files = files;
-        this.reader = new SegmentReader(salt);
+        this.scan = new LogScan(files, salt, lane::damaged);
     }
 
     /**
@@ -36,11 +28,9 @@ public final class LaneReader implements AutoCloseable {
      * @throws StoreException if a segment cannot be read.
      */
     public void seek(final long sequence) throws StoreException {
-        target = sequence;
-        lastSequence = NONE;
+        this.sequence = NONE;
         try {
-            reader.close();
-            segment = files.find(sequence);
+            scan.seek(sequence);
         } catch (final IOException e) {
             throw unreadable(e);
         }
@@ -53,100 +43,51 @@ public final class LaneReader implements AutoCloseable {
      * @throws StoreException if the segment cannot be read.
      */
     public void seekTo(final long position) throws StoreException {
-        target = 1;
-        lastSequence = NONE;
-        segment = Position.segment(position);
+        sequence = NONE;
         try {
-            reader.open(files.path(segment), Position.offset(position));
-            isSegmentStart = false;
+            scan.seekTo(position);
         } catch (final IOException e) {
             throw unreadable(e);
         }
     }
 
     /**
-     * Goes to the next record.
+     * Goes to the next intact record. Its sequence may be more than one above the last, and its send number may leave a gap:
+     * the records between are damaged or gone, and {@link #missingRecords()} has grown by their number.
      *
-     * @return false if there is none that is durable yet.
-     * @throws StoreException if the log is damaged there; the message names file and offset.
+     * @return false if there is none that is durable yet; see {@link #exhaustedUpTo()}.
+     * @throws StoreException if the disk cannot be read.
      */
     public boolean next() throws StoreException {
         final long durable = lane.durableSequence();
-        if (Math.max(lastSequence, target - 1) >= durable) {
+        final long passed = scan.passed();
+        if (passed >= durable) {
             return false;
         }
         try {
-            while (reader.isOpen() || openSegment(segment < 0 ? files.first() : segment)) {
-                final long durablePosition = lane.durablePosition();
-                final boolean isLast = segment == Position.segment(durablePosition);
-                final long limit = isLast ? Position.offset(durablePosition) : Long.MAX_VALUE;
-                final SegmentReader.Step step = reader.step(limit);
-                if (step == SegmentReader.Step.RECORD) {
-                    if (reader.view().sequence() > durable) {
-                        reader.stepBack();
-                        return false;
-                    }
-                    if (take()) {
-                        return true;
-                    }
-                } else if (isLast) {
-                    if (step == SegmentReader.Step.INVALID || reader.offset() + Integer.BYTES < limit) {
-                        throw damaged("the record is damaged");
-                    }
-                    return false;
-                } else if (!goOn(step)) {
-                    return false;
-                }
+            if (scan.next(durable, lane.durablePosition())) {
+                sequence = scan.passed();
+                lost(passed, sequence - 1);
+                return true;
             }
-            return false;
         } catch (final IOException e) {
             throw unreadable(e);
         }
-    }
-
-    /** Whether the record is one to hand out. Those appended again after a failed sync are there twice: the first counts. */
-    private boolean take() throws StoreException {
-        final long sequence = reader.view().sequence();
-        if (sequence <= lastSequence || sequence < target) {
-            isSegmentStart &= sequence <= lastSequence;
-            return false;
-        }
-        if (lastSequence != NONE && sequence != lastSequence + 1) {
-            if (!isSegmentStart) {
-                throw damaged("the record should have sequence " + (lastSequence + 1) + ", not " + sequence);
-            }
-            missing += sequence - lastSequence - 1;
-            LOGGER.error("records {} to {} are missing before {}", lastSequence + 1, sequence - 1, reader.file());
-        }
-        isSegmentStart = false;
-        lastSequence = sequence;
-        return true;
-    }
-
-    /** From the end of what is readable in this segment to the next one. */
-    private boolean goOn(final SegmentReader.Step step) throws IOException, StoreException {
-        final int next = files.after(segment);
-        if (step == SegmentReader.Step.INVALID
-                && (next < 0 || files.firstSequence(next) > Math.max(lastSequence, target - 1) + 1)) {
-            throw damaged("the record is damaged");
-        }
-        return next >= 0 && openSegment(next);
-    }
-
-    private boolean openSegment(final int number) throws IOException {
-        int candidate = number;
-        while (candidate >= 0) {
-            try {
-                reader.open(files.path(candidate), 0);
-                segment = candidate;
-                isSegmentStart = true;
-                return true;
-            } catch (final NoSuchFileException e) {
-                LOGGER.debug("{} is gone", e.getFile());
-            }
-            candidate = files.after(candidate);
+        if (scan.isExhausted()) {
+            lost(passed, durable);
+            scan.pass(durable);
         }
         return false;
+    }
+
+    /** The records above one sequence up to another are not there; the cursor's are not wanted any more. */
+    private void lost(final long passed, final long last) {
+        final long from = Math.max(Math.max(passed, missingUpTo), lane.cursor().sequence());
+        if (passed != LogScan.UNKNOWN && last > from) {
+            missing += last - from;
+            missingUpTo = last;
+            lane.missing(from + 1, last);
+        }
     }
 
     /**
@@ -155,7 +96,7 @@ public final class LaneReader implements AutoCloseable {
      * @return valid until the next call of any method that moves.
      */
     public RecordView record() {
-        return reader.view();
+        return scan.view();
     }
 
     /**
@@ -164,7 +105,17 @@ public final class LaneReader implements AutoCloseable {
      * @return sequence, or -1 before the first.
      */
     public long sequence() {
-        return lastSequence;
+        return sequence;
+    }
+
+    /**
+     * After {@link #next()} has returned false: there is no intact record up to this sequence that it has not returned. With
+     * the end of the log damaged it is above {@link #sequence()}, so that the cursor can pass what will never come.
+     *
+     * @return sequence, or -1 before the first record if {@link #seek} was not called.
+     */
+    public long exhaustedUpTo() {
+        return scan.passed();
     }
 
     /**
@@ -173,11 +124,12 @@ public final class LaneReader implements AutoCloseable {
      * @return opaque; greater for later records.
      */
     public long position() {
-        return Position.of(segment, reader.offset());
+        return Position.of(scan.segment(), scan.offset());
     }
 
     /**
-     * Records that should be there and are not: their file is gone or was cut.
+     * Records that should be there and are not: damaged, or their file is gone or was cut. Each is counted once, also when
+     * its place is read again.
      *
      * @return count since the reader was opened.
      */
@@ -188,15 +140,10 @@ public final class LaneReader implements AutoCloseable {
     @Override
     public void close() throws StoreException {
         try {
-            reader.close();
+            scan.close();
         } catch (final IOException e) {
             throw unreadable(e);
         }
-    }
-
-    private StoreException damaged(final String what) {
-        return new StoreException(reader.file() + " at offset " + reader.offset() + ": " + what
-                + "; keep the file, the records behind it are still there");
     }
 
     private StoreException unreadable(final IOException cause) {

@@ -13,12 +13,18 @@ final class LaneRecovery {
     private static final Logger LOGGER = LoggerFactory.getLogger(LaneRecovery.class);
 
     private final SegmentFiles files;
-    private final SegmentReader reader;
+    private final byte[] salt;
+    private final LogScan.DamageListener damageListener;
     private final LaneState state;
     private final Cursor cursor;
     private final long[] pending = new long[RouteTable.MAX_ROUTES];
 
     private boolean isSequenceKnown;
+
+    /** Records up to it were durable once, whatever is there now. */
+    private long knownDurable;
+
+    private boolean hasSeenMarks;
     private long firstSequence = -1;
     private long firstSendNumber = -1;
     private long highestRead = -1;
@@ -29,17 +35,20 @@ final class LaneRecovery {
     /** Behind the last intact record of {@link #lastSegment}. */
     private long endOffset;
 
-    /** Whether there are bytes behind {@link #endOffset} that are no intact record. */
-    private boolean isTailTorn;
-
     /** Sequences that are missing between records that are there. */
     private long missingRecords;
 
-    LaneRecovery(final SegmentFiles files, final byte[] salt, final LaneState state, final Cursor cursor) {
+    LaneRecovery(
+            final SegmentFiles files,
+            final byte[] salt,
+            final LaneState state,
+            final Cursor cursor,
+            final LogScan.DamageListener damageListener) {
         this.files = files;
-        this.reader = new SegmentReader(salt);
+        this.salt = salt;
         this.state = state;
         this.cursor = cursor;
+        this.damageListener = damageListener;
     }
 
     void run(final Checkpoint checkpoint, final long defaultExpiryMs, final long nowNs) throws IOException {
@@ -49,22 +58,21 @@ final class LaneRecovery {
             state.nextSendNumber = checkpoint.nextSendNumber();
             isSequenceKnown = true;
         }
+        knownDurable = Math.max(cursor.sequence(), isCheckpointFound ? checkpoint.nextSequence() - 1 : 0);
         final boolean readAll = !isCheckpointFound || !cursor.wasFound();
         final List<Integer> segments = files.discover();
-        try (reader) {
-            for (final int segment : segments) {
-                if (readAll || segment >= checkpoint.segment()) {
-                    read(segment, defaultExpiryMs, nowNs);
-                }
-            }
-            for (int i = segments.size() - 1; lastSegment < 0 && i >= 0; i--) {
-                read(segments.get(i), defaultExpiryMs, nowNs);
+        for (final int segment : segments) {
+            if (readAll || segment >= checkpoint.segment()) {
+                readFrom(segment, LogScan.NO_LIMIT, defaultExpiryMs, nowNs);
+                break;
             }
         }
-        if (readAll) {
-            for (int route = 0; route < pending.length; route++) {
-                state.accepted.set(route, cursor.finished(route) + pending[route]);
-            }
+        for (int i = segments.size() - 1; lastSegment < 0 && i >= 0; i--) {
+            readFrom(segments.get(i), Position.endOf(segments.get(i)), defaultExpiryMs, nowNs);
+        }
+        for (int route = 0; route < pending.length; route++) {
+            final long least = cursor.finished(route) + pending[route];
+            state.accepted.set(route, readAll ? least : Math.max(least, state.accepted.get(route)));
         }
         if (cursor.sequence() >= state.nextSequence) {
             uncertain(cursor.sequence() + 1 - state.nextSequence, "the end of the log");
@@ -73,23 +81,51 @@ final class LaneRecovery {
         state.nextSendNumber = Math.max(state.nextSendNumber, cursor.sendNumber());
     }
 
-    private void read(final int segment, final long defaultExpiryMs, final long nowNs) throws IOException {
-        reader.open(files.path(segment), 0);
-        SegmentReader.Step step = reader.step(Long.MAX_VALUE);
-        while (step == SegmentReader.Step.RECORD) {
-            take(segment, defaultExpiryMs, nowNs);
-            lastSegment = segment;
-            endOffset = reader.nextOffset();
-            step = reader.step(Long.MAX_VALUE);
-        }
-        if (lastSegment == segment) {
-            isTailTorn = step == SegmentReader.Step.INVALID;
+    private void readFrom(final int segment, final long limit, final long defaultExpiryMs, final long nowNs)
+            throws IOException {
+        try (LogScan scan = new LogScan(files, salt, damageListener)) {
+            scan.seekToSegment(segment);
+            long passed = LogScan.UNKNOWN;
+            while (scan.next(Long.MAX_VALUE, limit)) {
+                if (passed != LogScan.UNKNOWN && scan.passed() > passed + 1 && !wasDurable(passed + 1, scan)) {
+                    LOGGER.warn(
+                            "the log ends in a batch that was never made durable, torn behind record {}: what is left of"
+                                    + " it is not used",
+                            passed);
+                    return;
+                }
+                passed = scan.passed();
+                take(scan, defaultExpiryMs, nowNs);
+                lastSegment = scan.segment();
+                endOffset = scan.endOffset();
+            }
         }
     }
 
-    private void take(final int segment, final long defaultExpiryMs, final long nowNs) throws IOException {
-        final RecordView record = reader.view();
+    /**
+     * Whether a record that is not there had been durable, so that this is damage; else a power cut has torn a batch that
+     * nobody had an acknowledgement for, and to deliver what lies behind the tear would bring it out of order.
+     */
+    private boolean wasDurable(final long sequence, final LogScan at) throws IOException {
+        if (sequence <= knownDurable) {
+            return true;
+        }
+        try (LogScan ahead = new LogScan(files, salt, (segment, offset) -> {})) {
+            ahead.seekTo(Position.of(at.segment(), at.offset()));
+            while (ahead.next(Long.MAX_VALUE, LogScan.NO_LIMIT)) {
+                if (ahead.view().isFirstOfBatch()) {
+                    knownDurable = ahead.passed() - 1;
+                    return true;
+                }
+            }
+        }
+        return !hasSeenMarks;
+    }
+
+    private void take(final LogScan scan, final long defaultExpiryMs, final long nowNs) throws IOException {
+        final RecordView record = scan.view();
         final long sequence = record.sequence();
+        hasSeenMarks |= record.isFirstOfBatch();
         if (firstSequence < 0) {
             firstSequence = sequence;
         }
@@ -97,7 +133,7 @@ final class LaneRecovery {
             firstSendNumber = record.sendNumber();
         }
         if (isSequenceKnown && sequence > state.nextSequence) {
-            uncertain(sequence - state.nextSequence, files.path(segment) + " at " + reader.offset());
+            uncertain(sequence - state.nextSequence, files.path(scan.segment()) + " at " + scan.offset());
         }
         if (sequence > highestRead) {
             highestRead = sequence;
@@ -133,10 +169,6 @@ final class LaneRecovery {
 
     long endOffset() {
         return endOffset;
-    }
-
-    boolean isTailTorn() {
-        return isTailTorn;
     }
 
     long missingRecords() {

@@ -14,6 +14,9 @@ package io.holdfast.store;
  * @param receivedIdsReused     QoS 2 Packet Identifiers used for another message before their PUBREL.
  * @param missingAtStart        records that were found missing when the lane was opened.
  * @param wasTailTorn           whether the log ended in bytes that were no intact record.
+ * @param missingRecords        records that the uplink found damaged or gone.
+ * @param damagedPlaces         places in segment files that were found damaged.
+ * @param damagedFilesDeleted   damaged files that were not kept any longer because there were too many.
  */
 public record LaneStat(
         int segments,
@@ -26,4 +29,7 @@ public record LaneStat(
         long deadSegments,
         long receivedIdsReused,
         long missingAtStart,
-        boolean wasTailTorn) {}
+        boolean wasTailTorn,
+        long missingRecords,
+        long damagedPlaces,
+        long damagedFilesDeleted) {}

@@ -1,5 +1,6 @@
 package io.holdfast.store;
 
+import static io.holdfast.store.RecordDescriptor.FIRST_OF_BATCH_MARK;
 import static io.holdfast.store.RecordDescriptor.KIND_OFFSET;
 import static io.holdfast.store.RecordDescriptor.KIND_PUBLISH;
 import static io.holdfast.store.RecordDescriptor.KIND_RELEASE;
@@ -41,6 +42,7 @@ public final class LaneWriter {
     private final Checkpoint checkpoint;
     private final LaneState state;
     private final byte[] salt;
+    private final boolean isSynced;
     private final int maxRecordLength;
     private final int maxBatchLength;
     private final long defaultExpiryMs;
@@ -80,6 +82,7 @@ public final class LaneWriter {
         this.checkpoint = checkpoint;
         this.state = state;
         this.salt = salt.clone();
+        this.isSynced = context.durability() == Durability.FSYNC;
         this.maxRecordLength = context.segmentBytes() / 4;
         this.maxBatchLength = maxRecordLength + 2 * LENGTH_PREFIX;
         this.defaultExpiryMs = context.maxSessionExpiryMs();
@@ -287,6 +290,7 @@ public final class LaneWriter {
             errorHandler.onError(e);
             replaceDeadSegment();
         }
+        lane.counting();
         countBatch();
         batchLength = 0;
         lane.durable(log.position(), state.nextSequence - 1);
@@ -453,6 +457,8 @@ public final class LaneWriter {
         final int start = batchLength + LENGTH_PREFIX;
         batch.putInt(batchLength, length);
         batch.putBytes(start, record, offset, length);
+        batch.putByte(
+                start + RecordDescriptor.MARKS_OFFSET, (byte) (isSynced && batchLength == 0 ? FIRST_OF_BATCH_MARK : 0));
         batch.putLong(start + RecordDescriptor.SEQUENCE_OFFSET, state.nextSequence, BIG_ENDIAN);
         batch.putLong(start + RecordDescriptor.SEND_NUMBER_OFFSET, sendNumber, BIG_ENDIAN);
         batch.putInt(start + RecordDescriptor.CRC_OFFSET, checksum.ofRecord(salt, batch, start, length), BIG_ENDIAN);

@@ -8,6 +8,11 @@ final class Position {
         return ((long) segment << Integer.SIZE) | offset;
     }
 
+    /** Behind everything that a segment can hold. */
+    static long endOf(final int segment) {
+        return of(segment, 0xFFFF_FFFFL);
+    }
+
     static int segment(final long position) {
         return (int) (position >>> Integer.SIZE);
     }

@@ -8,7 +8,7 @@ package io.holdfast.store;
  *  4  byte   layout version
  *  5  byte   kind
  *  6  byte   flags: bits 0-1 QoS, bit 2 RETAIN, bits 4-7 the source's MQTT protocol level (3, 4, 5)
- *  7  byte   reserved, 0
+ *  7  byte   marks: bit 0 everything before this record was durable when it was appended; the others are reserved, 0
  *  8  long   sequence: counts the records of a lane from 1, without a gap, over all kinds
  * 16  long   send number: counts the PUBLISH records of a lane with QoS above 0 from 0; -1 for others
  * 24  long   receive time, epoch milliseconds
@@ -48,11 +48,17 @@ public final class RecordDescriptor {
     /** Shift of the protocol level in the flags. */
     public static final int PROTOCOL_LEVEL_SHIFT = 4;
 
+    /**
+     * Mark of the first record behind a sync. A torn place before such a record is damage of what had been acknowledged; one
+     * that no such record follows is what a power cut leaves of a batch that never was. Logs without syncs have no marks.
+     */
+    public static final int FIRST_OF_BATCH_MARK = 0x01;
+
     public static final int CRC_OFFSET = 0;
     public static final int LAYOUT_OFFSET = 4;
     public static final int KIND_OFFSET = 5;
     public static final int FLAGS_OFFSET = 6;
-    public static final int RESERVED_OFFSET = 7;
+    public static final int MARKS_OFFSET = 7;
     public static final int SEQUENCE_OFFSET = 8;
     public static final int SEND_NUMBER_OFFSET = 16;
     public static final int RECEIVE_TIME_OFFSET = 24;

@@ -4,11 +4,13 @@ import static io.holdfast.store.RecordDescriptor.CLIENT_ID_LENGTH_OFFSET;
 import static io.holdfast.store.RecordDescriptor.CONTENT_CHECKSUM_OFFSET;
 import static io.holdfast.store.RecordDescriptor.CRC_OFFSET;
 import static io.holdfast.store.RecordDescriptor.EXPIRY_TIME_OFFSET;
+import static io.holdfast.store.RecordDescriptor.FIRST_OF_BATCH_MARK;
 import static io.holdfast.store.RecordDescriptor.FLAGS_OFFSET;
 import static io.holdfast.store.RecordDescriptor.HEADER_LENGTH;
 import static io.holdfast.store.RecordDescriptor.KIND_OFFSET;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_OFFSET;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_VERSION;
+import static io.holdfast.store.RecordDescriptor.MARKS_OFFSET;
 import static io.holdfast.store.RecordDescriptor.PACKET_ID_OFFSET;
 import static io.holdfast.store.RecordDescriptor.PAYLOAD_LENGTH_OFFSET;
 import static io.holdfast.store.RecordDescriptor.PROPERTIES_LENGTH_OFFSET;
@@ -146,6 +148,11 @@ public final class RecordView {
         return record.getInt(PAYLOAD_LENGTH_OFFSET, BIG_ENDIAN);
     }
 
+    /** Whether everything before this record was durable when it was appended. */
+    boolean isFirstOfBatch() {
+        return (record.getByte(MARKS_OFFSET) & FIRST_OF_BATCH_MARK) != 0;
+    }
+
     /**
      * The Client Identifier as text. Allocates: not for the message path.
      *
@@ -177,15 +184,21 @@ public final class RecordView {
     }
 
     private boolean isWellFormed() {
-        if (record.capacity() < HEADER_LENGTH || record.getByte(LAYOUT_OFFSET) != LAYOUT_VERSION) {
+        return record.capacity() >= HEADER_LENGTH && isWellFormed(record, 0, record.capacity());
+    }
+
+    /** Whether the fixed part, which has to be there, is one of a record of that length. */
+    static boolean isWellFormed(final DirectBuffer buffer, final int offset, final int length) {
+        if (buffer.getByte(offset + LAYOUT_OFFSET) != LAYOUT_VERSION) {
             return false;
         }
-        final int propertiesLength = propertiesLength();
-        final int payloadLength = payloadLength();
+        final int propertiesLength = buffer.getInt(offset + PROPERTIES_LENGTH_OFFSET, BIG_ENDIAN);
+        final int payloadLength = buffer.getInt(offset + PAYLOAD_LENGTH_OFFSET, BIG_ENDIAN);
+        final long variable = (long) (buffer.getShort(offset + CLIENT_ID_LENGTH_OFFSET, BIG_ENDIAN) & 0xFFFF)
+                + (buffer.getShort(offset + TOPIC_LENGTH_OFFSET, BIG_ENDIAN) & 0xFFFF);
         return propertiesLength >= 0
                 && payloadLength >= 0
-                && (long) HEADER_LENGTH + clientIdLength() + topicLength() + propertiesLength + payloadLength
-                        == record.capacity();
+                && HEADER_LENGTH + variable + propertiesLength + payloadLength == length;
     }
 
     private int unsignedShort(final int offset) {

@@ -1,6 +1,7 @@
 package io.holdfast.store;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -92,13 +93,25 @@ final class SegmentFiles {
         final List<Path> discarded = new ArrayList<>();
         for (final Path file : list(directory)) {
             final String name = String.valueOf(file.getFileName());
-            if (name.endsWith(SegmentName.PRECREATED) || name.endsWith(".cq4t")) {
+            final int precreated = SegmentName.numberOf(file, SegmentName.PRECREATED);
+            final Path sealed = precreated < 0 ? file : directory.resolve(SegmentName.of(precreated, SegmentName.SEALED));
+            if (!Files.exists(sealed) && isWrittenTo(file)) {
+                Files.move(file, sealed);
+            } else if (name.endsWith(SegmentName.PRECREATED) || name.endsWith(".cq4t")) {
                 Files.delete(file);
             } else if (name.endsWith(SegmentName.DISCARDED)) {
                 discarded.add(file);
             }
         }
         return discarded;
+    }
+
+    /** Whether the log library has begun the file: without syncs, a power cut may undo the renaming alone. */
+    private static boolean isWrittenTo(final Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            final ByteBuffer start = ByteBuffer.allocate(Integer.BYTES);
+            return channel.read(start, 0) == Integer.BYTES && start.getInt(0) != 0;
+        }
     }
 
     /** Takes the segments of earlier processes out of the log library's sight. */
@@ -144,6 +157,7 @@ final class SegmentFiles {
     /** Takes a segment out of the log but keeps its file, under another name. */
     Path setAside(final int segment) throws IOException {
         final Path aside = directory.resolve(SegmentName.of(segment, SegmentName.DAMAGED));
+        Files.deleteIfExists(aside); // a second name of the same file, if it is there
         Files.move(path(segment), aside);
         synchronized (indexLock) {
             forget(segment);
@@ -302,11 +316,22 @@ final class SegmentFiles {
     }
 
     /**
-     * The first sequence in a segment. Looked up in the file once if it is from an earlier process.
+     * The first intact sequence in a segment or, if it has none, behind it. Looked up in a file once if it is from an earlier
+     * process.
      *
-     * @return sequence; {@link Long#MAX_VALUE} if the segment holds no intact record or is not there any more.
+     * @return sequence; {@link Long#MAX_VALUE} if there is none.
      */
     long firstSequence(final int number) throws IOException {
+        for (int candidate = number; candidate >= 0; candidate = after(candidate)) {
+            final long found = firstSequenceIn(candidate);
+            if (found != Long.MAX_VALUE) {
+                return found;
+            }
+        }
+        return Long.MAX_VALUE;
+    }
+
+    private long firstSequenceIn(final int number) throws IOException {
         final Segment segment;
         synchronized (indexLock) {
             segment = segments.get(number);
@@ -317,7 +342,7 @@ final class SegmentFiles {
         long found = Long.MAX_VALUE;
         try (SegmentReader reader = new SegmentReader(salt)) {
             reader.open(segment.file, 0);
-            if (reader.step(Long.MAX_VALUE) == SegmentReader.Step.RECORD) {
+            if (reader.step(Long.MAX_VALUE) == SegmentReader.Step.RECORD || reader.hasRecordBehind(0)) {
                 found = reader.view().sequence();
             }
         } catch (final NoSuchFileException e) {

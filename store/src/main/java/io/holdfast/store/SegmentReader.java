@@ -44,6 +44,7 @@ final class SegmentReader implements AutoCloseable {
     private int chunkLength;
     private long offset;
     private long next;
+    private boolean hasSeenBytes;
 
     SegmentReader(final byte[] salt) {
         this.salt = salt;
@@ -129,6 +130,12 @@ final class SegmentReader implements AutoCloseable {
         return file;
     }
 
+    /** The next step will look there. */
+    void moveTo(final long position) {
+        offset = position;
+        next = position;
+    }
+
     /**
      * Whether an intact record lies anywhere behind an offset. To tell a torn end from damage in the middle.
      *
@@ -136,30 +143,56 @@ final class SegmentReader implements AutoCloseable {
      * @return true if one was found.
      */
     boolean hasRecordBehind(final long from) throws IOException {
-        for (long at = align(from); at + HEADER_LENGTH + RecordDescriptor.HEADER_LENGTH <= fileLength; at += 4) {
-            if (!fill(at, HEADER_LENGTH, fileLength)) {
+        return salvage(from, Long.MAX_VALUE, 0);
+    }
+
+    /**
+     * Looks for an intact record at every multiple of 4, whatever the bytes before it are, and goes to it as {@link #step}
+     * does. What a payload holds is never taken for one: it cannot know the store's salt. If there is none, stays where it was.
+     *
+     * @param from          offset to begin at.
+     * @param limit         offset that nothing is read from or beyond.
+     * @param leastSequence of the record.
+     * @return true if one was found.
+     */
+    boolean salvage(final long from, final long limit, final long leastSequence) throws IOException {
+        final long end = Math.min(limit, fileLength);
+        hasSeenBytes = false;
+        for (long at = align(from); at + HEADER_LENGTH <= end; at += Integer.BYTES) {
+            if (!fill(at, HEADER_LENGTH, end)) {
                 return false;
             }
             final int header = buffer.getInt((int) (at - chunkStart), ByteOrder.LITTLE_ENDIAN);
-            if ((header & (NOT_READY | OWN_DATA)) == 0
-                    && header >= RecordDescriptor.HEADER_LENGTH
-                    && at + HEADER_LENGTH + header <= fileLength
-                    && looksLikeRecord(at, header)) {
+            if (header == 0) {
+                continue;
+            }
+            hasSeenBytes |= header != END_OF_FILE;
+            if (header >= RecordDescriptor.HEADER_LENGTH
+                    && header <= end - at - HEADER_LENGTH
+                    && isRecord(at, header, end)
+                    && view.sequence() >= leastSequence) {
+                offset = at;
+                next = align(at + HEADER_LENGTH + header);
                 return true;
             }
         }
         return false;
     }
 
-    private boolean looksLikeRecord(final long at, final int length) throws IOException {
-        if (!fill(at, HEADER_LENGTH + RecordDescriptor.HEADER_LENGTH, fileLength)) {
+    /** Whether the last {@link #salvage} came over anything but zeros. */
+    boolean hasSeenBytes() {
+        return hasSeenBytes;
+    }
+
+    /** The cheap questions first: a payload may be full of what looks like long records. */
+    private boolean isRecord(final long at, final int length, final long end) throws IOException {
+        if (!fill(at, HEADER_LENGTH + RecordDescriptor.HEADER_LENGTH, end)
+                || !RecordView.isWellFormed(buffer, (int) (at - chunkStart) + HEADER_LENGTH, length)
+                || !fill(at, HEADER_LENGTH + length, end)) {
             return false;
         }
-        final int start = (int) (at - chunkStart) + HEADER_LENGTH;
-        return buffer.getByte(start + RecordDescriptor.LAYOUT_OFFSET) == RecordDescriptor.LAYOUT_VERSION
-                && fill(at, HEADER_LENGTH + length, fileLength)
-                && view.wrap(buffer, (int) (at - chunkStart) + HEADER_LENGTH, length)
-                        .isIntact(checksum, salt);
+        return view.wrap(buffer, (int) (at - chunkStart) + HEADER_LENGTH, length)
+                .isIntact(checksum, salt);
     }
 
     /** Has the chunk hold these bytes; false if the file ends before. Bytes at or beyond the end are never cached. */

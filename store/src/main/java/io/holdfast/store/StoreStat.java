@@ -89,7 +89,7 @@ public record StoreStat(StoreMeta meta, List<LaneEntry> lanes, Map<String, Route
             final StoreContext context = new StoreContext().segmentBytes(meta.segmentBytes());
             final SegmentFiles files = new SegmentFiles(directory, context, salt);
             final LaneState state = new LaneState();
-            final LaneRecovery recovery = new LaneRecovery(files, salt, state, cursor);
+            final LaneRecovery recovery = new LaneRecovery(files, salt, state, cursor, (segment, offset) -> {});
             recovery.run(checkpoint, 0, 0);
             for (int route = 0; route < table.size(); route++) {
                 routes.merge(table.textOf(route), routeEntry(state, cursor, route), RouteEntry::plus);

@@ -114,8 +114,9 @@ class CrashRecoveryTest {
         }
     }
 
+    /** STO-02: a flipped byte in an old segment costs that record and no other; its file is kept. */
     @Test
-    void damageInTheMiddleOfTheBacklogIsSaidWithFileAndOffset() throws Exception {
+    void damageInTheMiddleOfTheBacklogCostsThatRecordOnly() throws Exception {
         try (StoreFixture fixture = live()) {
             fixture.publishMany(0, 1_000, 1_000);
             fixture.maintain();
@@ -123,15 +124,13 @@ class CrashRecoveryTest {
             final Path first = CrashImage.files(image, SegmentName.LIVE).get(0);
             final List<Long> offsets = CrashImage.recordOffsets(first, CrashImage.salt(image));
             CrashImage.flip(first, offsets.get(20) + 100);
-            try (StoreFixture again = StoreFixture.open(image);
-                    LaneReader reader = again.lane.openReader()) {
-                for (int i = 1; i <= 20; i++) {
-                    assertTrue(reader.next());
-                    assertEquals(i, reader.sequence());
-                }
-                final StoreException error = assertThrows(StoreException.class, reader::next);
-                assertTrue(error.getMessage().contains("offset " + offsets.get(20)), error.getMessage());
-                assertTrue(error.getMessage().contains("19700101-0001"), error.getMessage());
+            try (StoreFixture again = StoreFixture.open(image)) {
+                final List<Message> messages = again.read();
+                assertNumbers(messages.subList(0, 20), 0, 20);
+                assertNumbers(messages.subList(20, 999), 21, 1_000);
+                assertEquals(1, again.lane.stat().missingRecords());
+                assertEquals(1, again.lane.stat().damagedPlaces());
+                assertEquals(1, CrashImage.files(image, SegmentName.DAMAGED).size());
             }
         }
     }

@@ -155,6 +155,7 @@ final class StoreFixture implements AutoCloseable {
                     number = reader.record().sendNumber() + 1;
                 }
             }
+            last = Math.max(last, reader.exhaustedUpTo());
         }
         lane.cursor().advance(last, number);
         while (lane.cursor().writeIfDirty()) {
