@@ -1,48 +1,65 @@
 package io.holdfast.proxy.crash;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.proxy.testing.Broker;
 import io.holdfast.proxy.testing.Delivery;
 import io.holdfast.proxy.testing.FreePorts;
-import io.holdfast.proxy.testing.HoldfastProcess;
 import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.ResendingDevice;
+import io.holdfast.proxy.testing.SessionEndingDevice;
 import io.holdfast.proxy.testing.Sockets;
 import io.holdfast.proxy.testing.Subscribers;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** {@code kill -9} of the proxy at random instants under full load, again and again; then everything is counted. */
+/**
+ * Crashes the proxy under full load, again and again, every other time at a named point; then everything is counted: nothing
+ * acknowledged is lost, QoS 2 comes once, in order, the ledger adds up.
+ */
 final class CrashRounds {
-    private static final Pattern PENDING = Pattern.compile("\"pending\"\\s*:\\s*(\\d+)");
+    private static final Duration POINT_PATIENCE = Duration.ofSeconds(4);
+    private static final String SESSION_ENDER = "ender";
 
     private final Broker broker;
     private final long seed;
+    private final int from;
     private final int rounds;
     private final int devices;
+    private final SplittableRandom random;
+    private final CrashResults results = new CrashResults();
+    private final int port = FreePorts.next();
+    private final int adminPort = FreePorts.next();
+    private final Ledger ledger = new Ledger(adminPort);
+    private final List<ResendingDevice> resending = new ArrayList<>();
+    private final SessionEndingDevice sessionEnder = new SessionEndingDevice(SESSION_ENDER, port);
+    private final List<Thread> threads = new ArrayList<>();
     private String upstream;
     private String listen = "mqtt";
     private Sockets sockets = Sockets.PLAIN;
+    private PowerCutDisk disk;
 
-    CrashRounds(Broker broker, long seed, int rounds, int devices) {
+    /**
+     * Rounds that have not begun.
+     *
+     * @param from   number of the first round: it decides which points come first
+     * @param rounds how many
+     */
+    CrashRounds(Broker broker, long seed, int from, int rounds, int devices) {
         this.broker = broker;
         this.upstream = broker.url();
         this.seed = seed;
+        this.from = from;
         this.rounds = rounds;
         this.devices = devices;
+        this.random = new SplittableRandom(seed);
     }
 
     /** Both sides of the proxy speak TLS; the subscribers do not. */
@@ -53,11 +70,54 @@ final class CrashRounds {
         return this;
     }
 
-    void run(Path dataDirectory, String... flags) throws InterruptedException {
-        System.out.printf("crash rounds: seed %d, %d rounds, %d devices%n", seed, rounds, devices);
-        SplittableRandom random = new SplittableRandom(seed);
-        int port = FreePorts.next();
-        int adminPort = FreePorts.next();
+    /** Each crash is a power cut. */
+    CrashRounds withPowerCuts(PowerCutDisk newDisk) {
+        disk = newDisk;
+        return this;
+    }
+
+    void run(Path dataDirectory, String... flags) throws IOException, InterruptedException {
+        String what = (disk == null ? "kill -9" : "power cut") + " in front of "
+                + broker.getClass().getSimpleName() + ", rounds " + from + " to " + (from + rounds - 1) + ", seed "
+                + seed;
+        System.out.println(what + ": begins");
+        long startedNs = System.nanoTime();
+        List<String> names = new ArrayList<>(
+                IntStream.range(0, devices).mapToObj(i -> "dev" + i).toList());
+        names.add(SESSION_ENDER);
+        try (Subscribers subscribers = new Subscribers(broker.port(), names);
+                CrashingProxy proxy = new CrashingProxy(arguments(dataDirectory, flags), disk)) {
+            startDevices();
+            try {
+                firstStart(proxy);
+                for (int round = 0; round < rounds; round++) {
+                    play(proxy, from + round);
+                }
+                drain(subscribers);
+                Delivery delivery = judge(subscribers);
+                CrashResults.append("%s: %s; %d messages came, %d QoS 1 duplicates, %d sessions ended, %d s; faults %s"
+                        .formatted(
+                                what,
+                                results,
+                                delivery.messages(),
+                                delivery.duplicates(),
+                                sessionEnder.received(),
+                                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNs),
+                                delivery.faults()));
+                assertEquals(List.of(), delivery.faults(), what);
+                checkLedger(delivery, subscribers);
+                assertEquals(0, proxy.end(), "exit code");
+            } catch (IOException | RuntimeException | AssertionError e) {
+                CrashResults.append(what + ": FAILED after " + results + ": " + e.getMessage());
+                throw e;
+            } finally {
+                resending.forEach(ResendingDevice::finish);
+                sessionEnder.finish();
+            }
+        }
+    }
+
+    private List<String> arguments(Path dataDirectory, String... flags) {
         List<String> arguments = new ArrayList<>(List.of(
                 "run",
                 "--upstream",
@@ -68,76 +128,83 @@ final class CrashRounds {
                 "127.0.0.1:" + adminPort,
                 "--data-dir",
                 dataDirectory.toString(),
-                "--segment-bytes",
-                "4MiB"));
+                "--segment-bytes", // so that each round rolls and reclaims
+                "256KiB",
+                "--max-packet-size",
+                "8KiB",
+                "--max-payload",
+                "4KiB",
+                "--lanes",
+                "2"));
         arguments.addAll(List.of(flags));
-        List<ResendingDevice> all = new ArrayList<>();
-        List<Thread> threads = new ArrayList<>();
-        try (Subscribers subscribers = new Subscribers(broker.port(), names());
-                HoldfastProcess proxy =
-                        HoldfastProcess.of(arguments.toArray(new String[0])).start()) {
-            for (int i = 0; i < devices; i++) {
-                ResendingDevice device = new ResendingDevice(
-                                names().get(i), port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i)
-                        .over(sockets);
-                Thread thread = new Thread(device, device.name());
-                all.add(device);
-                threads.add(thread);
-                thread.start();
-            }
-            for (int round = 0; round < rounds; round++) {
-                TimeUnit.MILLISECONDS.sleep(random.nextInt(50, 1500)); // the instant is what is random here
-                proxy.kill9();
-                proxy.start();
-            }
-            all.forEach(ResendingDevice::finish);
-            for (Thread thread : threads) {
-                thread.join(Duration.ofMinutes(1).toMillis());
-                assertEquals(false, thread.isAlive(), () -> thread.getName() + " does not get its acknowledgements");
-            }
-            subscribers.awaitQuiet(() -> pending(adminPort) == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
-            report(all, subscribers);
-            assertEquals(0, proxy.sigterm(), "exit code");
+        return arguments;
+    }
+
+    private void startDevices() {
+        for (int i = 0; i < devices; i++) {
+            resending.add(new ResendingDevice("dev" + i, port, i % 2 == 0 ? Packets.V311 : Packets.V5, 32, seed + i)
+                    .over(sockets));
+        }
+        resending.forEach(device -> threads.add(new Thread(device, device.name())));
+        if (sockets == Sockets.PLAIN) {
+            threads.add(new Thread(sessionEnder, SESSION_ENDER));
+        }
+        threads.forEach(Thread::start);
+    }
+
+    private void firstStart(CrashingProxy proxy) throws IOException, InterruptedException {
+        List<CrashPoint> points = CrashPoint.ofFirstStart();
+        CrashPoint point = points.get(random.nextInt(points.size()));
+        boolean isReached = !proxy.startUntil(point, point.randomTime(random)) || proxy.reachesPoint(POINT_PATIENCE);
+        proxy.crash();
+        results.atPoint(point, isReached);
+    }
+
+    private void play(CrashingProxy proxy, int round) throws IOException, InterruptedException {
+        if (round % 2 == 0) {
+            proxy.start();
+            ledger.check();
+            TimeUnit.MILLISECONDS.sleep(random.nextInt(50, 1500)); // the instant is what is random here
+            proxy.crash();
+            results.atRandom();
+        } else {
+            List<CrashPoint> points = CrashPoint.ofAnyStart();
+            CrashPoint point = points.get(round / 2 % points.size());
+            boolean isReady = proxy.startUntil(point, point.randomTime(random));
+            boolean isReached = !isReady || proxy.reachesPoint(POINT_PATIENCE);
+            proxy.crash();
+            results.atPoint(point, isReached);
+        }
+        if (round + 1 == from + rounds) {
+            proxy.start();
+            ledger.check();
         }
     }
 
-    private List<String> names() {
-        return IntStream.range(0, devices).mapToObj(i -> "dev" + i).toList();
+    private void drain(Subscribers subscribers) throws InterruptedException {
+        resending.forEach(ResendingDevice::finish);
+        sessionEnder.finish();
+        for (Thread thread : threads) {
+            thread.join(Duration.ofMinutes(1).toMillis());
+            assertEquals(false, thread.isAlive(), () -> thread.getName() + " does not get its acknowledgements");
+        }
+        subscribers.awaitQuiet(() -> ledger.pending() == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
     }
 
-    private void report(List<ResendingDevice> all, Subscribers subscribers) {
+    private Delivery judge(Subscribers subscribers) {
         Delivery delivery = new Delivery();
-        all.forEach(device -> delivery.judge(device, subscribers));
-        System.out.printf(
-                "crash rounds: seed %d, %d rounds, %d messages came, %d QoS 1 duplicates, %d connections, %d sessions lost%n",
-                seed,
-                rounds,
-                delivery.messages(),
-                delivery.duplicates(),
-                all.stream().mapToInt(ResendingDevice::connections).sum(),
-                all.stream().mapToInt(ResendingDevice::sessionsLost).sum());
-        assertEquals(List.of(), delivery.faults(), () -> "seed " + seed);
+        resending.forEach(device -> delivery.judge(device, subscribers));
+        delivery.faults().addAll(sessionEnder.judge(subscribers));
+        return delivery;
     }
 
-    /** Records pending by the proxy's own ledger; -1 if it cannot be asked. */
-    static long pending(int adminPort) {
-        try {
-            HttpResponse<String> answer = HttpClient.newHttpClient()
-                    .send(
-                            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + adminPort + "/ledger"))
-                                    .build(),
-                            HttpResponse.BodyHandlers.ofString());
-            long last = -1;
-            Matcher matcher = PENDING.matcher(answer.body());
-            while (matcher.find()) {
-                last = Long.parseLong(matcher.group(1)); // the total stands last
-            }
-            return last;
-        } catch (IOException e) {
-            return -1;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return -1;
-        }
+    /** What was accepted was delivered: at least everything that was acknowledged, at most what came. */
+    private void checkLedger(Delivery delivery, Subscribers subscribers) {
+        long accepted = ledger.accepted();
+        long acknowledged = delivery.messages() - delivery.duplicates() + sessionEnder.received();
+        assertEquals(accepted, ledger.delivered(), "accepted, and delivered");
+        assertTrue(
+                accepted >= acknowledged && accepted <= subscribers.count(),
+                () -> accepted + " accepted, " + acknowledged + " acknowledged, " + subscribers.count() + " came");
     }
 }

@@ -54,6 +54,7 @@ class OutageLosesNothingTest {
         broker.start();
         int port = FreePorts.next();
         int adminPort = FreePorts.next();
+        Ledger ledger = new Ledger(adminPort);
         HoldfastProcess prepared = HoldfastProcess.of(
                 "run",
                 "--upstream",
@@ -82,7 +83,7 @@ class OutageLosesNothingTest {
                     .atMost(Duration.ofSeconds(30))
                     .until(() -> devices.stream().allMatch(device -> device.progress() >= 20));
             // HiveMQ CE remembers the ids of its QoS 2 flows in memory only: no flow may be open when it is stopped.
-            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> CrashRounds.pending(adminPort) == 0);
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> ledger.pending() == 0);
             broker.stop();
             devices.forEach(device -> device.limit(MESSAGES));
             for (Thread thread : threads) {
@@ -96,10 +97,10 @@ class OutageLosesNothingTest {
             proxy.kill9();
             proxy.start();
             long before = subscribers.count();
-            assertTrue(CrashRounds.pending(adminPort) > 0, "there is a backlog");
+            assertTrue(ledger.pending() > 0, "there is a backlog");
             broker.start();
             subscribers.awaitQuiet(
-                    () -> CrashRounds.pending(adminPort) == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
+                    () -> ledger.pending() == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
             assertTrue(subscribers.count() > before, "the backlog came after the outage");
             Delivery delivery = new Delivery();
             devices.forEach(device -> delivery.judge(device, subscribers));

@@ -30,7 +30,7 @@ final class ChildProcess {
     private final Process process;
     private final Thread reader;
     private final List<String> lines = new ArrayList<>();
-    private boolean ended;
+    private volatile boolean ended;
 
     private ChildProcess(final String name, final Process process) {
         this.name = name;
@@ -72,6 +72,16 @@ final class ChildProcess {
 
     /** Waits for a line; an AssertionError with all output if it does not come, or the output ends first. */
     String awaitLine(final Predicate<String> wanted, final Duration timeout) {
+        final String line = awaitLineOrEnd(wanted, timeout);
+        if (line == null) {
+            throw new AssertionError(
+                    name + (ended ? " ended" : " did not print it in " + timeout) + ":\n" + output());
+        }
+        return line;
+    }
+
+    /** Waits for a line; null if it does not come, or the output ends first. */
+    String awaitLineOrEnd(final Predicate<String> wanted, final Duration timeout) {
         final long deadlineNanos = System.nanoTime() + timeout.toNanos();
         synchronized (lines) {
             int next = 0;
@@ -83,8 +93,7 @@ final class ChildProcess {
                 }
                 final long leftMs = (deadlineNanos - System.nanoTime()) / 1_000_000;
                 if (ended || leftMs <= 0) {
-                    throw new AssertionError(
-                            name + (ended ? " ended" : " did not print it in " + timeout) + ":\n" + output());
+                    return null;
                 }
                 try {
                     lines.wait(leftMs);
@@ -93,6 +102,16 @@ final class ChildProcess {
                     throw new AssertionError("interrupted while waiting for " + name, e);
                 }
             }
+        }
+    }
+
+    /** Whether it ends by itself within that time. */
+    boolean endsWithin(final Duration timeout) {
+        try {
+            return process.waitFor(timeout.toMillis(), MILLISECONDS);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for " + name, e);
         }
     }
 

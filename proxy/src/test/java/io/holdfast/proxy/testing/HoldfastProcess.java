@@ -54,6 +54,21 @@ public final class HoldfastProcess implements AutoCloseable {
         return this;
     }
 
+    /**
+     * Starts it and waits until it is ready, has ended, or has printed a line that contains {@code other}.
+     *
+     * @return whether it is ready
+     */
+    public boolean startUnless(final String other) {
+        launch();
+        final String line =
+                process.awaitLineOrEnd(printed -> printed.contains(READY) || printed.contains(other), PATIENCE);
+        if (line == null && isAlive()) {
+            throw new AssertionError("holdfast is not ready in " + PATIENCE + ":\n" + output());
+        }
+        return line != null && line.contains(READY);
+    }
+
     /** Starts it and waits for nothing: for commands that end by themselves, or starts that must be refused. */
     public HoldfastProcess launch() {
         if (process != null && process.isAlive()) {
@@ -129,6 +144,16 @@ public final class HoldfastProcess implements AutoCloseable {
     /** Waits for a line of the present run that contains this. */
     public String awaitOutput(final String part, final Duration timeout) {
         return process.awaitLine(line -> line.contains(part), timeout);
+    }
+
+    /** Waits for a line of the present run that contains this; false if it does not come in time, or the output ends. */
+    public boolean hasPrinted(final String part, final Duration timeout) {
+        return process.awaitLineOrEnd(line -> line.contains(part), timeout) != null;
+    }
+
+    /** Whether it ends by itself within that time. */
+    public boolean endsWithin(final Duration timeout) {
+        return process.endsWithin(timeout);
     }
 
     public boolean isAlive() {
