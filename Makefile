@@ -2,7 +2,10 @@
 MVN ?= mvn -B
 ROUNDS ?= 50
 CUTS ?= 30
-TLS ?= false
+TLS_ROUNDS ?= 0
+BROKER ?= mosquitto
+FROM ?= 0
+RESULTS ?=
 FUZZ_PACKETS ?= 10000000
 FUZZ_LIVE ?= 500000
 SEED ?=
@@ -44,11 +47,12 @@ bench: ## Run the JMH benchmarks (BENCH_ARGS='-h' lists the options)
 	$(PACKAGE) -pl bench -am
 	java -jar bench/target/benchmarks.jar $(BENCH_ARGS)
 
-crash-test: ## kill -9 at random instants under full load, and power cuts (ROUNDS=50, CUTS=30, TLS=true, SEED=… repeats a run)
+crash-test: ## kill -9 and power cuts at random instants and named points (ROUNDS=50 CUTS=30 TLS_ROUNDS=0 BROKER=mosquitto|hivemq FROM=0 RESULTS=FILE SEED=…)
 	@.ci/need-mosquitto
 	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
 	  -Dholdfast.test.groups=crash -Dholdfast.test.excludedGroups= -Dholdfast.crash.rounds=$(ROUNDS) \
-	  -Dholdfast.crash.cuts=$(CUTS) -Dholdfast.crash.tls=$(TLS) \
+	  -Dholdfast.crash.cuts=$(CUTS) -Dholdfast.crash.tlsRounds=$(TLS_ROUNDS) -Dholdfast.crash.broker=$(BROKER) \
+	  -Dholdfast.crash.from=$(FROM) $(if $(RESULTS),-Dholdfast.crash.results=$(abspath $(RESULTS))) \
 	  $(if $(SEED),-Dholdfast.crash.seed=$(SEED))
 
 fuzz: ## Broken packets: FUZZ_PACKETS=10000000 in memory, FUZZ_LIVE=500000 over sockets (FUZZ_SEED=… repeats, FUZZ_FROM=chunk goes on)

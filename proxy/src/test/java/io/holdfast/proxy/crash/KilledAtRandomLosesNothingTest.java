@@ -39,7 +39,7 @@ class KilledAtRandomLosesNothingTest {
         LongForm.play(LongForm.rounds(), (seed, from, rounds) -> {
             try (Broker broker = broker(LongForm.broker(), "broker-" + from)) {
                 broker.start();
-                new CrashRounds(broker, seed, from, rounds, 20).run(directory.resolve("data-" + from));
+                return new CrashRounds(broker, seed, from, rounds, 20).run(directory.resolve("data-" + from));
             }
         });
     }
@@ -59,7 +59,7 @@ class KilledAtRandomLosesNothingTest {
                     "certfile " + identity.certificate(),
                     "keyfile " + identity.key())) {
                 broker.start();
-                new CrashRounds(broker, seed, from, rounds, 20)
+                return new CrashRounds(broker, seed, from, rounds, 20)
                         .overTls("mqtts://localhost:" + tlsPort, authority.sockets(null))
                         .run(
                                 directory.resolve("data-" + from),

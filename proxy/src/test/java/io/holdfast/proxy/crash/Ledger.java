@@ -40,7 +40,7 @@ final class Ledger {
         String text = read();
         if (!text.isEmpty()) {
             long accepted = last(text, "accepted");
-            assertTrue(accepted >= acceptedBefore, () -> acceptedBefore + " were accepted, now " + text);
+            assertTrue(accepted >= acceptedBefore, () -> acceptedBefore + " were accepted, now " + accepted);
             assertTrue(last(text, "pending") >= 0, text);
             acceptedBefore = accepted;
         }

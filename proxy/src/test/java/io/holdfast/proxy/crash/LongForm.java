@@ -1,14 +1,21 @@
 package io.holdfast.proxy.crash;
 
-/** How the long forms run: in parts, from a round on, by system properties. */
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * How the long forms run: in parts, from a round on, by system properties. Each part appends a line to a file that all share.
+ */
 final class LongForm {
     private static final int ROUNDS_PER_PART = 50;
 
     /** Plays some of the rounds on a store of their own. */
     @FunctionalInterface
     interface Part {
-        /** Plays {@code rounds} rounds, of which the first has the number {@code from}. */
-        void play(long seed, int from, int rounds) throws Exception;
+        /** Plays {@code rounds} rounds, of which the first has the number {@code from}; returns what it showed. */
+        String play(long seed, int from, int rounds) throws Exception;
     }
 
     private LongForm() {}
@@ -44,7 +51,22 @@ final class LongForm {
         int first = Integer.getInteger("holdfast.crash.from", 0);
         int end = first + rounds;
         for (int from = first; from < end; from += ROUNDS_PER_PART) {
-            part.play(seed + from, from, Math.min(ROUNDS_PER_PART, end - from));
+            int partRounds = Math.min(ROUNDS_PER_PART, end - from);
+            try {
+                append(part.play(seed + from, from, partRounds));
+            } catch (Exception | AssertionError e) {
+                append("FAILED: rounds " + from + " to " + (from + partRounds - 1) + ", seed " + (seed + from) + ": " + e);
+                throw e;
+            }
+        }
+    }
+
+    /** {@code -Dholdfast.crash.results=FILE}. */
+    private static void append(String line) throws IOException {
+        String file = System.getProperty("holdfast.crash.results", "");
+        if (!file.isEmpty()) {
+            Files.writeString(
+                    Path.of(file), line + System.lineSeparator(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
     }
 }

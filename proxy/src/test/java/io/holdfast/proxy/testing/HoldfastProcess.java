@@ -63,7 +63,7 @@ public final class HoldfastProcess implements AutoCloseable {
         launch();
         final String line =
                 process.awaitLineOrEnd(printed -> printed.contains(READY) || printed.contains(other), PATIENCE);
-        if (line == null && isAlive()) {
+        if (line == null && !endsWithin(Duration.ofSeconds(10))) {
             throw new AssertionError("holdfast is not ready in " + PATIENCE + ":\n" + output());
         }
         return line != null && line.contains(READY);
