@@ -74,8 +74,8 @@ public final class CrashPointAgent {
     private static boolean isCalledBy(String className) {
         return className.isEmpty()
                 || StackWalker.getInstance()
-                        .walk(frames -> frames.anyMatch(
-                                frame -> frame.getClassName().equals(className)));
+                        .walk(frames ->
+                                frames.anyMatch(frame -> frame.getClassName().equals(className)));
     }
 
     private static void crash() {

@@ -16,7 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code make crash-test}. The long one runs in parts, each with a store of its own and a line in the results.
  */
 class KilledAtRandomLosesNothingTest {
-    // With a limit, Mosquitto 2.0 lets new messages pass by those that it has queued for a subscriber: seen as order lost.
+    // With a limit, Mosquitto 2.0 lets new messages pass by those that it has queued for a subscriber: seen as order
+    // lost.
     private static final String UNLIMITED = "max_inflight_messages 0";
 
     @TempDir

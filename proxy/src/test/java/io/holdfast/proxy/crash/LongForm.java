@@ -55,7 +55,8 @@ final class LongForm {
             try {
                 append(part.play(seed + from, from, partRounds));
             } catch (Exception | AssertionError e) {
-                append("FAILED: rounds " + from + " to " + (from + partRounds - 1) + ", seed " + (seed + from) + ": " + e);
+                append("FAILED: rounds " + from + " to " + (from + partRounds - 1) + ", seed " + (seed + from) + ": "
+                        + e);
                 throw e;
             }
         }

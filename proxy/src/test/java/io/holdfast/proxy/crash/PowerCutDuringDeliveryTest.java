@@ -37,9 +37,10 @@ class PowerCutDuringDeliveryTest {
     @Test
     @Tag("crash")
     void withoutSyncsMessagesAreLost() {
-        AssertionError failure = assertThrows(
-                AssertionError.class, () -> play(LongForm.seed(), 0, 4, "--durability", "page-cache"));
-        assertTrue(failure.getMessage().matches("(?s).*(were accepted, now|were acknowledged, ).*"), failure::getMessage);
+        AssertionError failure =
+                assertThrows(AssertionError.class, () -> play(LongForm.seed(), 0, 4, "--durability", "page-cache"));
+        assertTrue(
+                failure.getMessage().matches("(?s).*(were accepted, now|were acknowledged, ).*"), failure::getMessage);
     }
 
     private String play(long seed, int from, int cuts, String... flags) throws Exception {

@@ -74,8 +74,7 @@ final class ChildProcess {
     String awaitLine(final Predicate<String> wanted, final Duration timeout) {
         final String line = awaitLineOrEnd(wanted, timeout);
         if (line == null) {
-            throw new AssertionError(
-                    name + (ended ? " ended" : " did not print it in " + timeout) + ":\n" + output());
+            throw new AssertionError(name + (ended ? " ended" : " did not print it in " + timeout) + ":\n" + output());
         }
         return line;
     }
