@@ -20,6 +20,7 @@ import io.holdfast.proxy.outbox.WriterAgent;
 import io.holdfast.proxy.source.Listener;
 import io.holdfast.proxy.tls.BrokerTls;
 import io.holdfast.proxy.tls.DeviceTls;
+import io.holdfast.proxy.uplink.DeliveryPolicies;
 import io.holdfast.proxy.uplink.LaneUplink;
 import io.holdfast.store.OutboxStore;
 import io.holdfast.store.StoreContext;
@@ -173,17 +174,19 @@ public final class HoldfastProxy implements AutoCloseable {
         }
     }
 
-    private void startLanes() throws StoreException {
+    private void startLanes() {
+        DeliveryPolicies policies = new DeliveryPolicies(context.delivery(), context.routes(), store::routeNumber);
         for (int i = 0; i < store.laneCount(); i++) {
             WriterAgent writer = new WriterAgent(i, store.lane(i), WRITER_QUEUE_SLOTS, WRITER_BATCH_BYTES, counters);
             String clientId = store.meta().uplinkClientId() + (store.laneCount() > 1 ? "-" + i : "");
             LaneUplink uplink = new LaneUplink(
                     i,
-                    store.lane(i),
+                    store,
                     clientId,
                     uplinkLoops.next(),
                     dialer,
                     context.uplink(),
+                    policies,
                     counters,
                     wallClock,
                     clock);

@@ -63,6 +63,12 @@ final class HousekeepingAgent implements Agent {
                 complain("no room for the next segment of lane " + i + ": " + e.getMessage());
             }
         }
+        try {
+            store.deadLetters().prepare();
+        } catch (StoreException e) {
+            prepareAtNs = clock.nanoTime() + RETRY_NS;
+            complain(e.getMessage());
+        }
         return 0;
     }
 

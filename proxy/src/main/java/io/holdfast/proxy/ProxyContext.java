@@ -1,5 +1,6 @@
 package io.holdfast.proxy;
 
+import io.holdfast.proxy.admission.GiveUp;
 import io.holdfast.proxy.admission.Route;
 import io.holdfast.store.Durability;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param guards    what keeps devices from harming each other
  * @param outbox    the durable store
  * @param uplink    the connection that delivers from it
+ * @param delivery  what becomes of records that cannot be delivered, and how fast the others go
  * @param deviceTls the files for listeners with TLS; present if there is one
  * @param brokerTls the files for TLS to the broker
  * @param loops     device event loops
@@ -30,6 +32,7 @@ public record ProxyContext(
         Guards guards,
         Outbox outbox,
         Uplink uplink,
+        Delivery delivery,
         Optional<DeviceTlsFiles> deviceTls,
         BrokerTlsFiles brokerTls,
         int loops) {
@@ -108,6 +111,26 @@ public record ProxyContext(
             Optional<Path> passwordFile,
             int window,
             long ackTimeoutMs) {}
+
+    /**
+     * How the outbox is delivered.
+     *
+     * @param onPermanentFailure what becomes of a record that is refused for good
+     * @param onExpired          what becomes of a record that expired before it was sent
+     * @param maxReplayAttempts  a record is given up when it was sent more often
+     * @param replayBudgetMs     and so long has passed since it was sent first
+     * @param maxLoneHangUps     hang-ups in a row, with a record alone in flight, at which it is given up
+     * @param drainMessages      messages per second; 0: no limit
+     * @param drainBytes         bytes per second; 0: no limit
+     */
+    public record Delivery(
+            GiveUp onPermanentFailure,
+            GiveUp onExpired,
+            int maxReplayAttempts,
+            long replayBudgetMs,
+            int maxLoneHangUps,
+            int drainMessages,
+            long drainBytes) {}
 
     /**
      * PEM files for the listeners with TLS.

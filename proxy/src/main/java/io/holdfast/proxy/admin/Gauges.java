@@ -3,6 +3,7 @@ package io.holdfast.proxy.admin;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.uplink.UplinkState;
 import io.holdfast.store.Cursor;
+import io.holdfast.store.DeadLetters;
 import io.holdfast.store.DropReason;
 import io.holdfast.store.Lane;
 import io.holdfast.store.OutboxStore;
@@ -41,6 +42,9 @@ final class Gauges {
                 Meter.INGRESS_BYTES,
                 Tags.empty(),
                 () -> report.services().budget().usedBytes());
+        DeadLetters deadLetters = report.services().store().deadLetters();
+        gauge(Meter.DEAD_LETTERS, Tags.empty(), deadLetters::count);
+        gauge(Meter.DEAD_LETTER_BYTES, Tags.empty(), deadLetters::bytesOnDisk);
         for (int lane = 0; lane < report.lanes(); lane++) {
             bindLane(lane);
         }
@@ -57,6 +61,7 @@ final class Gauges {
         counter(Meter.OUTBOX_ACCEPTED, tags, () -> overRoutes(lane::accepted));
         counter(Meter.OUTBOX_DELIVERED, tags, () -> overRoutes(cursor::delivered));
         counter(Meter.OUTBOX_EXPIRED, tags, () -> overRoutes(cursor::expired));
+        gauge(Meter.OUTBOX_DEAD_LETTERED, tags, () -> overRoutes(cursor::deadLettered));
         for (DropReason reason : DropReason.values()) {
             Tags why = tags.and("reason", reason.name().toLowerCase(Locale.ROOT));
             counter(Meter.OUTBOX_DROPPED, why, () -> overRoutes(route -> cursor.dropped(route, reason)));

@@ -2,7 +2,11 @@ package io.holdfast.proxy.admission;
 
 import io.holdfast.codec.TopicFilter;
 import io.netty.buffer.ByteBuf;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * A topic filter with its delivery mode and policies: {@code MODE[:key=value,…] FILTER}.
@@ -10,20 +14,29 @@ import java.util.Locale;
  * <p>In a route {@code #} alone matches every topic, those that begin with {@code $} too: a route is no subscription.
  */
 public final class Route {
-    private static final String FORM = "a route is 'hold FILTER' or 'outbox[:when-full=hold|reject] FILTER'";
+    private static final String FORM = "a route is 'hold FILTER' or 'outbox[:KEY=VALUE,…] FILTER' with when-full=hold|reject,"
+            + " on-permanent-failure=dead-letter|drop, on-expired=dead-letter|drop";
+
+    private static final Set<String> KEYS = Set.of("when-full", "on-permanent-failure", "on-expired");
 
     private final String text;
     private final DeliveryMode mode;
     private final WhenFull whenFull;
+    private final Optional<GiveUp> onPermanentFailure;
+    private final Optional<GiveUp> onExpired;
     private final TopicFilter filter;
     private final boolean catchAll;
 
-    private Route(String text, DeliveryMode mode, WhenFull whenFull, TopicFilter filter, boolean catchAll) {
+    private Route(String text, DeliveryMode mode, Map<String, String> policies, String filter) {
         this.text = text;
         this.mode = mode;
-        this.whenFull = whenFull;
-        this.filter = filter;
-        this.catchAll = catchAll;
+        this.whenFull = Optional.ofNullable(policies.get("when-full"))
+                .map(value -> choice(WhenFull.values(), "when-full", value, text))
+                .orElse(WhenFull.HOLD);
+        this.onPermanentFailure = giveUp(policies, "on-permanent-failure", text);
+        this.onExpired = giveUp(policies, "on-expired", text);
+        this.filter = TopicFilter.compile(filter);
+        this.catchAll = filter.equals("#");
     }
 
     /**
@@ -40,13 +53,21 @@ public final class Route {
         String filter = text.substring(space + 1).trim();
         int colon = head.indexOf(':');
         DeliveryMode mode = parseMode(colon < 0 ? head : head.substring(0, colon), text);
-        WhenFull whenFull = WhenFull.HOLD;
+        Map<String, String> policies = new HashMap<>();
         if (colon >= 0) {
             for (String policy : head.substring(colon + 1).split(",", -1)) {
-                whenFull = parsePolicy(policy, mode, text);
+                int equals = policy.indexOf('=');
+                String key = equals < 0 ? policy : policy.substring(0, equals);
+                if (mode != DeliveryMode.OUTBOX || equals < 0 || !KEYS.contains(key)) {
+                    throw new IllegalArgumentException("'" + text + "': '" + policy + "' is no policy of "
+                            + mode.name().toLowerCase(Locale.ROOT) + ": " + FORM);
+                }
+                if (policies.put(key, policy.substring(equals + 1)) != null) {
+                    throw new IllegalArgumentException("'" + text + "' has " + key + " twice");
+                }
             }
         }
-        return new Route(text, mode, whenFull, TopicFilter.compile(filter), filter.equals("#"));
+        return new Route(text, mode, policies, filter);
     }
 
     private static DeliveryMode parseMode(String word, String text) {
@@ -59,18 +80,17 @@ public final class Route {
         };
     }
 
-    private static WhenFull parsePolicy(String policy, DeliveryMode mode, String text) {
-        if (mode == DeliveryMode.OUTBOX && policy.startsWith("when-full=")) {
-            String value = policy.substring("when-full=".length());
-            for (WhenFull candidate : WhenFull.values()) {
-                if (candidate.name().toLowerCase(Locale.ROOT).equals(value)) {
-                    return candidate;
-                }
+    private static Optional<GiveUp> giveUp(Map<String, String> policies, String key, String text) {
+        return Optional.ofNullable(policies.get(key)).map(value -> choice(GiveUp.values(), key, value, text));
+    }
+
+    private static <E extends Enum<E>> E choice(E[] choices, String key, String value, String text) {
+        for (E candidate : choices) {
+            if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(value)) {
+                return candidate;
             }
-            throw new IllegalArgumentException("'" + text + "': when-full is 'hold' or 'reject', not '" + value + "'");
         }
-        throw new IllegalArgumentException("'" + text + "': '" + policy + "' is no policy of "
-                + mode.name().toLowerCase(Locale.ROOT) + ": " + FORM);
+        throw new IllegalArgumentException("'" + text + "': there is no " + key + "=" + value + ": " + FORM);
     }
 
     /** Whether a topic takes this route; the bytes are a valid topic name. */
@@ -91,6 +111,16 @@ public final class Route {
     /** What happens when the outbox is full. */
     public WhenFull whenFull() {
         return whenFull;
+    }
+
+    /** What becomes of a record that the broker refuses for good; empty: what the flag says. */
+    public Optional<GiveUp> onPermanentFailure() {
+        return onPermanentFailure;
+    }
+
+    /** What becomes of a record that expired before it was sent; empty: what the flag says. */
+    public Optional<GiveUp> onExpired() {
+        return onExpired;
     }
 
     /** The route as it was written; the name of its counters. */

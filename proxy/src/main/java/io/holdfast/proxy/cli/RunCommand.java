@@ -261,6 +261,9 @@ final class RunCommand implements Callable<Integer> {
     private String admin;
 
     @Mixin
+    private DeliveryOptions delivery = new DeliveryOptions();
+
+    @Mixin
     private TlsOptions tls;
 
     @Override
@@ -377,6 +380,7 @@ final class RunCommand implements Callable<Integer> {
                         Optional.ofNullable(uplinkPasswordFile),
                         uplinkWindow,
                         ackTimeout.ms()),
+                delivery.delivery(),
                 together(() -> tls.forListeners(listeners)),
                 together(() -> tls.forUpstream(broker)),
                 Math.max(1, Runtime.getRuntime().availableProcessors()));

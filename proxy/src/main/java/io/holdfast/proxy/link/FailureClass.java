@@ -33,6 +33,14 @@ public enum FailureClass {
         };
     }
 
+    /** Whether the reason of a DISCONNECT has nothing to do with what was sent on the connection. */
+    public static boolean isBrokersOwnMatter(int reasonCode) {
+        return switch (reasonCode) {
+            case ReasonCode.SESSION_TAKEN_OVER, ReasonCode.KEEP_ALIVE_TIMEOUT, ReasonCode.ADMINISTRATIVE_ACTION -> true;
+            default -> isBrokersOwnTrouble(reasonCode);
+        };
+    }
+
     /** The class of a v5 reason code, 0 to 255. */
     public static FailureClass of(int reasonCode) {
         if (!ReasonCode.isFailure(reasonCode)) {

@@ -85,6 +85,10 @@ public enum Meter {
     UPLINK_SESSION_EXPIRY_LOWERED(
             "holdfast.uplink.session_expiry_lowered", "", "CONNACKs that granted the uplink a session that ends."),
 
+    UPLINK_HUNG_UP(
+            "holdfast.uplink.hung_up", "", "Times the broker closed an uplink while PUBLISHes were unanswered."),
+    DEAD_LETTER_FAILED("holdfast.dead_letters.failed", "", "Times a dead letter could not be written: tried again."),
+
     DEVICE_TLS_NO_TLS("holdfast.tls.device.failed", "no_tls", "Devices that sent plain bytes to a TLS listener."),
     DEVICE_TLS_NO_CERTIFICATE("holdfast.tls.device.failed", "no_certificate", "Devices without a client certificate."),
     DEVICE_TLS_CERTIFICATE(
@@ -110,6 +114,8 @@ public enum Meter {
 
     DEVICES_CONNECTED(Kind.GAUGE, "holdfast.devices.connected", "Devices connected now."),
     INGRESS_BYTES(Kind.GAUGE, "holdfast.ingress.bytes", "Bytes of outbox PUBLISHes that are not settled."),
+    DEAD_LETTERS(Kind.GAUGE, "holdfast.dead_letters", "Dead letters that are there."),
+    DEAD_LETTER_BYTES(Kind.GAUGE, "holdfast.dead_letters.bytes", "Bytes of the files of dead letters."),
     OUTBOX_PENDING(Kind.LANE_GAUGE, "holdfast.outbox.pending", "Records not finished."),
     OUTBOX_BYTES(Kind.LANE_GAUGE, "holdfast.outbox.bytes", "Bytes of the segment files."),
     OUTBOX_SEGMENTS(Kind.LANE_GAUGE, "holdfast.outbox.segments", "Segment files."),
@@ -117,6 +123,8 @@ public enum Meter {
     OUTBOX_ACCEPTED(Kind.LANE_COUNTER, "holdfast.outbox.accepted", "Records that became durable, ever."),
     OUTBOX_DELIVERED(Kind.LANE_COUNTER, "holdfast.outbox.delivered", "Records that the broker acknowledged, ever."),
     OUTBOX_EXPIRED(Kind.LANE_COUNTER, "holdfast.outbox.expired", "Records that expired before they were sent, ever."),
+    OUTBOX_DEAD_LETTERED(
+            Kind.LANE_GAUGE, "holdfast.outbox.dead_lettered", "Records that went to the dead letters and are there."),
     OUTBOX_DROPPED(Kind.LANE_COUNTER, "holdfast.outbox.dropped", "Records dropped, by reason, ever."),
     SEGMENTS_RECLAIMED(Kind.LANE_COUNTER, "holdfast.outbox.segments.reclaimed", "Segment files deleted."),
     SEGMENTS_DEAD(Kind.LANE_COUNTER, "holdfast.outbox.segments.dead", "Segment files given up: a sync failed."),

@@ -10,6 +10,8 @@ import io.holdfast.proxy.link.FailureClass;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.store.Cursor;
+import io.holdfast.store.DeadLetterReason;
+import io.holdfast.store.DeadLetters;
 import io.holdfast.store.DropReason;
 import io.holdfast.store.Lane;
 import io.holdfast.store.LaneReader;
@@ -33,12 +35,16 @@ import org.slf4j.LoggerFactory;
  * <p>Packet ids are derived from the send numbers in the records, so after a crash they are known. On the uplink's event
  * loop.
  */
-final class LaneDelivery {
+final class LaneDelivery implements GivingUp.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(LaneDelivery.class);
     private static final int BATCH_BYTES = 64 * 1024;
     private static final int FIRST_BATCH_BYTES = 2 * 1024;
     private static final int QOS0_BEHIND_LIMIT = 32 * 1024;
     private static final long NO_RETRY = Long.MAX_VALUE;
+    private static final long SWEEP_MS = 1_000;
+    private static final int SWEEP_RECORDS = 10_000;
+    private static final String EXPIRED_TEXT = "its Message Expiry Interval passed before it was sent";
+    private static final String LIMIT_TEXT = "it is beyond what the broker said it takes";
 
     // for the lane
     private final Lane lane;
@@ -49,7 +55,12 @@ final class LaneDelivery {
     private final Counters counters;
     private final EpochClock wallClock;
     private final NanoClock clock;
+    private final DeliveryPolicies policies;
     private final SendWindow window;
+    private final GivingUp givingUp;
+    private final HangUps hangUps;
+    private final DrainPacer pacer;
+    private final LaneReader again;
     private final int maxSpan;
     private final RecordFrames frames = new RecordFrames();
     private final LongArrayQueue qos0Sequences = new LongArrayQueue(Long.MIN_VALUE);
@@ -61,6 +72,8 @@ final class LaneDelivery {
     private long duplicateBelow;
     private boolean isSessionUnused;
     private long lastDropLogNs;
+    private int connection;
+    private long sweepAtMs;
 
     // for one connection
     private ChannelHandlerContext ctx;
@@ -71,20 +84,36 @@ final class LaneDelivery {
     private final LongArrayQueue toRelease = new LongArrayQueue(Long.MIN_VALUE);
     private int refusedOpen;
     private long retryAtNs = NO_RETRY;
+    private boolean isPumpScheduled;
     private ByteBuf batch;
 
-    LaneDelivery(Lane lane, int maxSpan, UplinkStatus status, Counters counters, EpochClock wallClock, NanoClock clock)
-            throws StoreException {
+    LaneDelivery(
+            int laneNumber,
+            Lane lane,
+            DeadLetters deadLetters,
+            int maxSpan,
+            DeliveryPolicies policies,
+            UplinkStatus status,
+            Counters counters,
+            EpochClock wallClock,
+            NanoClock clock) {
         this.lane = lane;
         this.reader = lane.openReader();
+        this.again = lane.openReader();
         this.cursor = lane.cursor();
         this.journal = lane.journal();
+        this.policies = policies;
         this.status = status;
         this.counters = counters;
         this.wallClock = wallClock;
         this.clock = clock;
         this.maxSpan = maxSpan;
         this.window = new SendWindow(maxSpan, cursor.sendNumber());
+        this.givingUp = new GivingUp(
+                laneNumber, lane, deadLetters, window, lane.openReader(), this, counters, wallClock, clock);
+        this.hangUps = new HangUps(policies.settings().maxLoneHangUps());
+        this.pacer = new DrainPacer(
+                policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime());
         this.duplicateBelow = cursor.sendNumber() + maxSpan; // an earlier process may have sent that far
         this.retryBackoff = new Backoff(100, 30_000, clock.nanoTime());
     }
@@ -113,6 +142,8 @@ final class LaneDelivery {
     void connected(ChannelHandlerContext context, MqttVersion mqttVersion, ConnackPacket connack, boolean isResumed)
             throws StoreException {
         ctx = context;
+        connection++;
+        hangUps.connected();
         version = mqttVersion;
         limits = connack;
         resumed = isResumed;
@@ -156,8 +187,13 @@ final class LaneDelivery {
         recordWaiting = false;
     }
 
-    /** The connection ended; what it left unfinished is sent again over the next one. */
-    void disconnected() {
+    /**
+     * The connection ended; what it left unfinished is sent again over the next one.
+     *
+     * @param hungUp     whether the broker ended it, and for nothing of its own
+     * @param reasonCode of its DISCONNECT; 0 without one
+     */
+    void disconnected(boolean hungUp, int reasonCode) throws StoreException {
         duplicateBelow = Math.max(duplicateBelow, window.next());
         if (batch != null) {
             batch.release();
@@ -165,6 +201,28 @@ final class LaneDelivery {
         }
         ctx = null;
         status.inFlight(window.span());
+        if (hungUp && window.isAnyUnanswered(connection)) {
+            counters.increment(Meter.UPLINK_HUNG_UP);
+            long poison = hangUps.hungUp(window.next());
+            if (poison != HangUps.NONE) {
+                giveUp(
+                        poison,
+                        SendWindow.REFUSED_FOR_GOOD,
+                        DeadLetterReason.HANG_UP,
+                        reasonCode,
+                        reasonCode == 0
+                                ? "the broker hangs up on it"
+                                : "the broker disconnects because of it: " + ReasonCode.name(reasonCode),
+                        window.qos(poison) == 2);
+                givingUp.write();
+            }
+        }
+    }
+
+    /** PINGRESP. */
+    void onPingResponse() throws StoreException {
+        hangUps.pingAnswered();
+        pump();
     }
 
     // ---- sending
@@ -174,23 +232,60 @@ final class LaneDelivery {
         if (ctx == null) {
             return;
         }
-        advance();
-        if (refusedOpen > 0) {
-            retryRefused();
-        }
-        while (refusedOpen == 0 && ctx.channel().isWritable()) {
-            if (!recordWaiting && !reader.next()) {
-                break;
+        do {
+            advance();
+            if (refusedOpen > 0) {
+                retryRefused();
             }
-            recordWaiting = true;
-            if (!handle(reader.record())) {
-                break;
+            while (mayGoOn()) {
+                if (!recordWaiting && !reader.next()) {
+                    break;
+                }
+                recordWaiting = true;
+                if (!handle(reader.record())) {
+                    break;
+                }
+                recordWaiting = false;
+                lastSequence = reader.sequence();
             }
-            recordWaiting = false;
-            lastSequence = reader.sequence();
-        }
+        } while (givingUp.write() > 0); // there is room in the window again
         advance();
         flush();
+    }
+
+    private boolean mayGoOn() {
+        return refusedOpen == 0
+                && ctx.channel().isWritable()
+                && (!hangUps.isIsolating(window.base()) || mayGoAlone())
+                && !isPaced();
+    }
+
+    /** One at a time, while it is looked for the record that the broker hangs up on. */
+    private boolean mayGoAlone() {
+        if (window.isAnyInFlight(connection)) {
+            return false;
+        }
+        if (hangUps.wantsPing()) {
+            AckWriter.pingreq(batch(2));
+        }
+        return hangUps.mayGoAlone();
+    }
+
+    private boolean isPaced() {
+        if (!pacer.isLimited()) {
+            return false;
+        }
+        long waitNs = pacer.waitNs(clock.nanoTime());
+        if (waitNs > 0 && !isPumpScheduled) {
+            isPumpScheduled = true;
+            ctx.executor().schedule(this::pumpAgain, waitNs, TimeUnit.NANOSECONDS);
+        }
+        return waitNs > 0;
+    }
+
+    private void pumpAgain() {
+        isPumpScheduled = false;
+        retry();
     }
 
     /** One record; false if it has to wait. */
@@ -205,30 +300,63 @@ final class LaneDelivery {
         if (number < window.base()) {
             return true;
         }
-        if (number - window.base() >= span) {
-            advance();
-        }
-        if (number - window.base() >= span || !journalCovers(number)) {
+        if (!enter(record, number)) {
             return false;
         }
-        if (number >= window.next()) {
-            window.open(number, record.sequence(), record.qos(), record.routeNumber());
-        }
         byte state = window.state(number);
-        if (SendWindow.isFinished(state) || state == SendWindow.RELEASED || state == SendWindow.RECEIVED) {
+        if (SendWindow.isFinished(state)
+                || state == SendWindow.RELEASED
+                || state == SendWindow.RECEIVED
+                || state == SendWindow.GIVING_UP) {
+            return true;
+        }
+        if (state == SendWindow.CLEARING) {
+            clear(number);
             return true;
         }
         if (resumed && journal.isReceived(number)) {
             release(number);
             return true;
         }
-        if (journal.isGivenUp(number)) {
-            finish(number, SendWindow.REFUSED_FOR_GOOD);
+        boolean mayHaveBeenSent = number < duplicateBelow;
+        if (journal.isGivenUp(number) || lane.isDeadLettered(record.sequence())) {
+            givenUpEarlier(record, number, resumed && mayHaveBeenSent);
             return true;
         }
-        boolean mayHaveBeenSent = number < duplicateBelow;
         publish(record, number, resumed && mayHaveBeenSent, mayHaveBeenSent);
         return true;
+    }
+
+    /** Has the window hold the number of a record that was read; false if there is no room yet. */
+    private boolean enter(RecordView record, long number) throws StoreException {
+        if (number - window.base() >= span) {
+            advance();
+            if (window.isEmpty() && number > window.next()) {
+                window.skipTo(number); // what is missing before it is damaged, and so finished
+            }
+        }
+        if (number - window.base() >= span || !journalCovers(number)) {
+            return false;
+        }
+        while (number > window.next()) {
+            long missing = window.next();
+            window.open(missing, record.sequence(), reader.position(), 1, record.routeNumber());
+            window.state(missing, SendWindow.LOST);
+        }
+        if (number == window.next()) {
+            window.open(number, record.sequence(), reader.position(), record.qos(), record.routeNumber());
+        }
+        return true;
+    }
+
+    /** Before a restart; whether that mark is on disk as well, a kill may have prevented. */
+    private void givenUpEarlier(RecordView record, long number, boolean maybeAtBroker) {
+        byte verdict =
+                lane.isDeadLettered(record.sequence()) ? SendWindow.DEAD_LETTERED : SendWindow.REFUSED_FOR_GOOD;
+        if (!journal.isGivenUp(number)) {
+            journal.givenUp(number);
+        }
+        conclude(number, verdict, maybeAtBroker && record.qos() == 2);
     }
 
     private boolean journalCovers(long number) throws StoreException {
@@ -248,33 +376,85 @@ final class LaneDelivery {
             return false;
         }
         if (isExpired(record)) {
-            cursor.expired(record.routeNumber(), 1);
+            if (!disposeOfQos0(record, policies.dropsExpired(record.routeNumber()), DeadLetterReason.EXPIRED)) {
+                return false;
+            }
         } else if (fitsBroker(record)) {
             write(record, 0, false);
             qos0Sequences.addLong(record.sequence());
             qos0Routes.addLong(record.routeNumber());
-        } else {
-            cursor.dropped(record.routeNumber(), DropReason.BROKER_LIMIT, 1);
+            if (hangUps.isIsolating(window.base())) {
+                hangUps.sentUnnumbered();
+            }
+        } else if (!disposeOfQos0(
+                record, policies.dropsPermanentFailures(record.routeNumber()), DeadLetterReason.BROKER_LIMIT)) {
+            return false;
         }
         qos0HandledUpTo = record.sequence();
         return true;
     }
 
+    /** False if it has to wait: the dead letters cannot be written. */
+    private boolean disposeOfQos0(RecordView record, boolean drops, DeadLetterReason reason) {
+        boolean isExpired = reason == DeadLetterReason.EXPIRED;
+        if (drops && isExpired) {
+            cursor.expired(record.routeNumber(), 1);
+        } else if (drops) {
+            cursor.dropped(record.routeNumber(), DropReason.BROKER_LIMIT, 1);
+        } else if (lane.isDeadLettered(record.sequence())
+                || givingUp.writeUnnumbered(record, reason, isExpired ? EXPIRED_TEXT : LIMIT_TEXT)) {
+            cursor.deadLettered(record.routeNumber(), 1);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
     private void publish(RecordView record, long number, boolean dup, boolean mayHaveBeenSent) {
         if (!mayHaveBeenSent && isExpired(record)) {
-            finish(number, SendWindow.EXPIRED);
+            giveUpExpired(record, number);
             return;
         }
+        boolean maybeAtBroker = dup && record.qos() == 2 && window.state(number) != SendWindow.REFUSED;
         if (!fitsBroker(record)) {
-            giveUp(number, SendWindow.BEYOND_BROKER_LIMIT, "it is beyond what the broker said it takes");
+            giveUp(
+                    number,
+                    SendWindow.BEYOND_BROKER_LIMIT,
+                    DeadLetterReason.BROKER_LIMIT,
+                    0,
+                    LIMIT_TEXT,
+                    maybeAtBroker);
+            return;
+        }
+        long nowMs = wallClock.time();
+        if (policies.isUsedUp(window.attempts(number), nowMs - window.firstAttemptMs(number))) {
+            giveUp(
+                    number,
+                    SendWindow.REFUSED_FOR_GOOD,
+                    DeadLetterReason.ATTEMPTS,
+                    window.reasonCode(number),
+                    "refused or not answered at " + window.attempts(number) + " attempts",
+                    maybeAtBroker);
             return;
         }
         if (mayHaveBeenSent) {
             counters.increment(Meter.UPLINK_RESENT);
         }
-        window.sent(number, clock.nanoTime());
+        boolean alone = hangUps.isIsolating(window.base());
+        window.sent(number, clock.nanoTime(), nowMs, connection);
         isSessionUnused = false;
         write(record, SendWindow.packetId(number), dup);
+        if (alone) {
+            hangUps.sentAlone(number);
+        }
+    }
+
+    private void giveUpExpired(RecordView record, long number) {
+        if (policies.dropsExpired(record.routeNumber())) {
+            finish(number, SendWindow.EXPIRED);
+        } else {
+            givingUp.add(number, DeadLetterReason.EXPIRED, 0, EXPIRED_TEXT, false);
+        }
     }
 
     private void write(RecordView record, int packetId, boolean dup) {
@@ -282,7 +462,11 @@ final class LaneDelivery {
         if (!v5 && record.propertiesLength() > 0) {
             counters.increment(Meter.UPLINK_PROPERTIES_LOST);
         }
-        ByteBuf out = batch(RecordFrames.length(record, v5));
+        int length = RecordFrames.length(record, v5);
+        ByteBuf out = batch(length);
+        if (pacer.isLimited()) {
+            pacer.sent(length, clock.nanoTime());
+        }
         frames.write(out, record, packetId, dup, v5, expirySeconds(record));
         counters.increment(Meter.UPLINK_SENT);
     }
@@ -308,7 +492,13 @@ final class LaneDelivery {
 
     private void release(long number) {
         window.state(number, SendWindow.RELEASED);
-        window.sentAtNs(number, clock.nanoTime());
+        window.sentOn(number, clock.nanoTime(), connection);
+        AckWriter.write(batch(AckWriter.MAX_BYTES), PacketType.PUBREL, SendWindow.packetId(number));
+    }
+
+    /** The broker may have the packet id of a record that was given up: the flow is ended before the id comes again. */
+    private void clear(long number) {
+        window.sentOn(number, clock.nanoTime(), connection);
         AckWriter.write(batch(AckWriter.MAX_BYTES), PacketType.PUBREL, SendWindow.packetId(number));
     }
 
@@ -341,6 +531,7 @@ final class LaneDelivery {
     void onAck(int type, int packetId, int reason) {
         long number = window.numberOf(packetId);
         byte state = window.state(number);
+        hangUps.answered(number);
         switch (type) {
             case PacketType.PUBACK -> {
                 if (state == SendWindow.SENT && window.qos(number) == 1) {
@@ -353,6 +544,8 @@ final class LaneDelivery {
             default -> {
                 if (state == SendWindow.RELEASED) {
                     finish(number, SendWindow.DELIVERED); // any PUBCOMP ends the flow, 0x92 too
+                } else if (state == SendWindow.CLEARING) {
+                    finish(number, window.verdict(number));
                 } else {
                     unexpected(type, packetId);
                 }
@@ -371,6 +564,8 @@ final class LaneDelivery {
             }
         } else if (state == SendWindow.RELEASED && !ReasonCode.isFailure(reason)) {
             release(number);
+        } else if (state == SendWindow.CLEARING) {
+            clear(number);
         } else if (state != SendWindow.RECEIVED) {
             unexpected(PacketType.PUBREC, packetId);
             if (!ReasonCode.isFailure(reason)) {
@@ -388,9 +583,15 @@ final class LaneDelivery {
         switch (FailureClass.of(reason)) {
             case SUCCESS -> finish(number, SendWindow.DELIVERED);
             case PERMANENT ->
-                giveUp(number, SendWindow.REFUSED_FOR_GOOD, "the broker refuses it: " + ReasonCode.name(reason));
+                giveUp(
+                        number,
+                        SendWindow.REFUSED_FOR_GOOD,
+                        DeadLetterReason.REFUSED,
+                        reason,
+                        "the broker refuses it: " + ReasonCode.name(reason),
+                        false);
             case TRANSIENT -> {
-                window.state(number, SendWindow.REFUSED);
+                window.refused(number, reason);
                 if (window.markRefused(number)) {
                     refusedOpen++;
                     counters.increment(Meter.UPLINK_REORDERED);
@@ -408,7 +609,18 @@ final class LaneDelivery {
         LOG.debug("{} for id {} fits nothing in flight", PacketType.name(type), packetId);
     }
 
-    private void giveUp(long number, byte state, String why) {
+    /**
+     * To the dead letters, or dropped: what the route says.
+     *
+     * @param dropped       what it counts as if it is dropped
+     * @param maybeAtBroker whether the broker may know its packet id, so that the flow has to be ended
+     */
+    private void giveUp(
+            long number, byte dropped, DeadLetterReason reason, int reasonCode, String why, boolean maybeAtBroker) {
+        if (!policies.dropsPermanentFailures(window.route(number))) {
+            givingUp.add(number, reason, reasonCode, why, maybeAtBroker);
+            return;
+        }
         if (journal.covers(number)) {
             journal.givenUp(number);
         }
@@ -421,7 +633,28 @@ final class LaneDelivery {
                     window.sequence(number),
                     why);
         }
-        finish(number, state);
+        conclude(number, dropped, maybeAtBroker);
+    }
+
+    @Override
+    public void onDeadLetter(long number, boolean maybeAtBroker) {
+        conclude(number, SendWindow.DEAD_LETTERED, maybeAtBroker);
+    }
+
+    @Override
+    public void onLost(long number) {
+        finish(number, SendWindow.LOST);
+    }
+
+    private void conclude(long number, byte verdict, boolean maybeAtBroker) {
+        if (!maybeAtBroker) {
+            finish(number, verdict);
+            return;
+        }
+        window.clearing(number, verdict);
+        if (ctx != null) {
+            clear(number);
+        }
     }
 
     private void finish(long number, byte state) {
@@ -467,14 +700,72 @@ final class LaneDelivery {
         retryAtNs = NO_RETRY;
         for (long number = window.base(); number < window.next(); number++) {
             if (window.state(number) == SendWindow.REFUSED) {
-                reader.seek(window.sequence(number));
-                if (reader.next()) {
-                    publish(reader.record(), number, false, true);
+                again.seekTo(window.position(number));
+                if (again.next() && again.record().sendNumber() == number) {
+                    publish(again.record(), number, false, true);
+                } else {
+                    finish(number, SendWindow.LOST);
                 }
             }
         }
-        reader.seek(lastSequence + 1);
-        recordWaiting = false;
+    }
+
+    // ---- without a connection
+
+    /**
+     * In an outage: settles expired records at the head of the backlog, so that their segments go. Those that the broker's
+     * session may have are not touched.
+     */
+    void sweep() throws StoreException {
+        if (givingUp.write() > 0) {
+            pump();
+        }
+        if (ctx != null || wallClock.time() < sweepAtMs) {
+            return;
+        }
+        sweepAtMs = wallClock.time() + SWEEP_MS;
+        span = maxSpan;
+        seekToUnfinished();
+        int room = SWEEP_RECORDS;
+        while (room-- > 0 && reader.next() && isSettledWithoutBroker(reader.record())) {
+            lastSequence = reader.sequence();
+        }
+        if (room < 0) {
+            sweepAtMs = 0;
+        }
+        givingUp.write();
+        advance();
+    }
+
+    private boolean isSettledWithoutBroker(RecordView record) throws StoreException {
+        if (record.kind() != RecordDescriptor.KIND_PUBLISH || record.sequence() <= qos0HandledUpTo) {
+            return true;
+        }
+        long number = record.sendNumber();
+        if (record.qos() == 0) {
+            if (!isExpired(record)
+                    || !disposeOfQos0(
+                            record, policies.dropsExpired(record.routeNumber()), DeadLetterReason.EXPIRED)) {
+                return false;
+            }
+            qos0HandledUpTo = record.sequence();
+            return true;
+        }
+        if (number < window.base()) {
+            return true;
+        }
+        if (!enter(record, number)) {
+            return false;
+        }
+        byte state = window.state(number);
+        if (SendWindow.isFinished(state) || state == SendWindow.GIVING_UP) {
+            return true;
+        }
+        if (state != SendWindow.FREE || number < duplicateBelow || !isExpired(record)) {
+            return false;
+        }
+        giveUpExpired(record, number);
+        return true;
     }
 
     // ---- cursor
@@ -500,6 +791,9 @@ final class LaneDelivery {
             case SendWindow.DELIVERED -> cursor.delivered(route, 1);
             case SendWindow.EXPIRED -> cursor.expired(route, 1);
             case SendWindow.BEYOND_BROKER_LIMIT -> cursor.dropped(route, DropReason.BROKER_LIMIT, 1);
+            case SendWindow.DEAD_LETTERED -> cursor.deadLettered(route, 1);
+            case SendWindow.EVICTED -> cursor.dropped(route, DropReason.OLDEST, 1);
+            case SendWindow.LOST -> {}
             default -> cursor.dropped(route, DropReason.PERMANENT_FAILURE, 1);
         }
     }
@@ -520,11 +814,14 @@ final class LaneDelivery {
             return false;
         }
         byte state = window.state(window.base());
-        return (state == SendWindow.SENT || state == SendWindow.RELEASED)
+        return (state == SendWindow.SENT || state == SendWindow.RELEASED || state == SendWindow.CLEARING)
+                && window.isSentOn(window.base(), connection)
                 && clock.nanoTime() - window.sentAtNs(window.base()) > TimeUnit.MILLISECONDS.toNanos(ackTimeoutMs);
     }
 
     void close() throws StoreException {
+        again.close();
+        givingUp.close();
         reader.close();
     }
 }

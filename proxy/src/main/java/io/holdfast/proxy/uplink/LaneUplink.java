@@ -15,12 +15,13 @@ import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
 import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.link.Backoff;
+import io.holdfast.proxy.link.FailureClass;
 import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.link.LinkKeepAlive;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.tls.BrokerTls;
-import io.holdfast.store.Lane;
+import io.holdfast.store.OutboxStore;
 import io.holdfast.store.StoreException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -76,19 +77,21 @@ public final class LaneUplink implements FrameListener {
     private Future<?> connackDeadline;
     private boolean askedForCleanStart;
     private boolean resumesFreshSession;
+    private boolean endedByUs;
+    private int brokersReason;
 
     /** Makes an uplink that is not started. */
     public LaneUplink(
             int number,
-            Lane lane,
+            OutboxStore store,
             String clientId,
             EventLoop eventLoop,
             LinkDialer dialer,
             ProxyContext.Uplink settings,
+            DeliveryPolicies policies,
             Counters counters,
             EpochClock wallClock,
-            NanoClock clock)
-            throws StoreException {
+            NanoClock clock) {
         this.number = number;
         this.eventLoop = eventLoop;
         this.dialer = dialer;
@@ -97,7 +100,16 @@ public final class LaneUplink implements FrameListener {
         this.counters = counters;
         this.clock = clock;
         this.status = new UplinkStatus(clock, settings.ackTimeoutMs());
-        this.delivery = new LaneDelivery(lane, settings.window(), status, counters, wallClock, clock);
+        this.delivery = new LaneDelivery(
+                number,
+                store.lane(number),
+                store.deadLetters(),
+                settings.window(),
+                policies,
+                status,
+                counters,
+                wallClock,
+                clock);
         this.backoff = new Backoff(200, 15_000, clock.nanoTime());
     }
 
@@ -176,6 +188,8 @@ public final class LaneUplink implements FrameListener {
 
     private void sendConnect(ChannelHandlerContext context) {
         ctx = context;
+        endedByUs = false;
+        brokersReason = ReasonCode.SUCCESS;
         decoder.version(version);
         transition(UplinkState.CONNECTING);
         askedForCleanStart = !delivery.hasHistory();
@@ -329,11 +343,13 @@ public final class LaneUplink implements FrameListener {
                 ack.wrap(buf, bodyOffset, end, version, type);
                 delivery.onAck(type, ack.packetId(), ack.reasonCode());
             }
-            case PacketType.PINGRESP -> {}
+            case PacketType.PINGRESP -> onPingResponse();
             case PacketType.DISCONNECT -> {
                 int reason = DisconnectPacket.parse(buf, bodyOffset, end, version, Direction.FROM_SERVER)
                         .reasonCode();
                 complain("the broker disconnects: " + ReasonCode.name(reason));
+                brokersReason = reason;
+                endedByUs = FailureClass.isBrokersOwnMatter(reason);
                 ctx.close();
             }
             default ->
@@ -341,6 +357,14 @@ public final class LaneUplink implements FrameListener {
                         "", PacketType.name(type) + " for a connection that only publishes");
         }
         return true;
+    }
+
+    private void onPingResponse() {
+        try {
+            delivery.onPingResponse();
+        } catch (StoreException e) {
+            fail(e);
+        }
     }
 
     @Override
@@ -394,7 +418,7 @@ public final class LaneUplink implements FrameListener {
             AckWriter.disconnect(out, reason, version);
             ctx.writeAndFlush(out);
         }
-        ctx.close();
+        end();
     }
 
     @Override
@@ -414,7 +438,7 @@ public final class LaneUplink implements FrameListener {
         ctx = null;
         if (wasRunning) {
             counters.increment(Meter.UPLINK_LOST);
-            delivery.disconnected();
+            lost();
         }
         if (resumesFreshSession) {
             resumesFreshSession = false;
@@ -429,11 +453,30 @@ public final class LaneUplink implements FrameListener {
         }
     }
 
+    private void lost() {
+        try {
+            delivery.disconnected(!endedByUs, brokersReason);
+        } catch (StoreException e) {
+            complain(e.getMessage());
+        }
+    }
+
     private void checkProgress() {
+        if (state != UplinkState.CLOSED) {
+            sweep();
+        }
         if (state == UplinkState.RUNNING && delivery.isOverdue(settings.ackTimeoutMs())) {
             counters.increment(Meter.UPLINK_RECYCLED);
             complain("no acknowledgement for " + settings.ackTimeoutMs() + " ms: connecting anew");
-            ctx.close();
+            end();
+        }
+    }
+
+    private void sweep() {
+        try {
+            delivery.sweep();
+        } catch (StoreException e) {
+            complain(e.getMessage());
         }
     }
 
@@ -456,8 +499,14 @@ public final class LaneUplink implements FrameListener {
     private void fail(StoreException e) {
         complain(e.getMessage());
         if (ctx != null) {
-            ctx.close();
+            end();
         }
+    }
+
+    /** Ends the connection; it was not the broker that hung up. */
+    private void end() {
+        endedByUs = true;
+        ctx.close();
     }
 
     private LinkKeepAlive keepAlive() {
@@ -465,6 +514,7 @@ public final class LaneUplink implements FrameListener {
             ChannelHandlerContext link = ctx;
             keepAlive = new LinkKeepAlive(link, clock, () -> {
                 complain("the broker is silent");
+                endedByUs = true;
                 link.close();
             });
         }

@@ -23,10 +23,19 @@ final class SendWindow {
     /** Refused for a time; to be published again. */
     static final byte REFUSED = 4;
 
-    static final byte DELIVERED = 5;
-    static final byte EXPIRED = 6;
-    static final byte REFUSED_FOR_GOOD = 7;
-    static final byte BEYOND_BROKER_LIMIT = 8;
+    /** On its way to the dead letters. */
+    static final byte GIVING_UP = 5;
+    /** Given up, and the broker may have its packet id: PUBREL is out or has to go out, PUBCOMP ends it. */
+    static final byte CLEARING = 6;
+
+    static final byte DELIVERED = 7;
+    static final byte EXPIRED = 8;
+    static final byte REFUSED_FOR_GOOD = 9;
+    static final byte BEYOND_BROKER_LIMIT = 10;
+    static final byte DEAD_LETTERED = 11;
+    static final byte EVICTED = 12;
+    /** The log has no such record: it was damaged. */
+    static final byte LOST = 13;
 
     private static final int PACKET_IDS = 65_535;
 
@@ -35,8 +44,13 @@ final class SendWindow {
     private final byte[] qos;
     private final int[] routes;
     private final long[] sequences;
+    private final long[] positions;
     private final long[] sentAtNs;
     private final boolean[] wasRefused;
+    private final byte[] verdicts;
+    private final int[] attempts;
+    private final long[] firstAttemptMs;
+    private final int[] connections;
     private long base;
     private long next;
 
@@ -48,8 +62,13 @@ final class SendWindow {
         qos = new byte[capacity];
         routes = new int[capacity];
         sequences = new long[capacity];
+        positions = new long[capacity];
         sentAtNs = new long[capacity];
         wasRefused = new boolean[capacity];
+        verdicts = new byte[capacity];
+        attempts = new int[capacity];
+        firstAttemptMs = new long[capacity];
+        connections = new int[capacity];
         this.base = base;
         this.next = base;
     }
@@ -92,12 +111,13 @@ final class SendWindow {
     }
 
     /** A record was read: {@code number} is {@link #next()}. A state that was set ahead stays. */
-    void open(long number, long sequence, int recordQos, int route) {
+    void open(long number, long sequence, long position, int recordQos, int route) {
         if (number != next) {
             throw new IllegalStateException("send number " + number + " after " + (next - 1));
         }
         int index = index(number);
         sequences[index] = sequence;
+        positions[index] = position;
         qos[index] = (byte) recordQos;
         routes[index] = route;
         next++;
@@ -111,18 +131,79 @@ final class SendWindow {
         states[index(number)] = state;
     }
 
-    void sent(long number, long nowNs) {
+    /** PUBLISH goes out, over the {@code connection}th connection. */
+    void sent(long number, long nowNs, long nowMs, int connection) {
         int index = index(number);
         states[index] = SENT;
         sentAtNs[index] = nowNs;
+        connections[index] = connection;
+        if (attempts[index]++ == 0) {
+            firstAttemptMs[index] = nowMs;
+        }
+    }
+
+    /** Something else goes out for it. */
+    void sentOn(long number, long nowNs, int connection) {
+        int index = index(number);
+        sentAtNs[index] = nowNs;
+        connections[index] = connection;
+    }
+
+    /** Whether the last that went out for it went out over that connection. */
+    boolean isSentOn(long number, int connection) {
+        return connections[index(number)] == connection;
+    }
+
+    /** Times it was published. */
+    int attempts(long number) {
+        return attempts[index(number)];
+    }
+
+    /** Epoch milliseconds of the first time; 0 if there was none. */
+    long firstAttemptMs(long number) {
+        return attempts[index(number)] == 0 ? 0 : firstAttemptMs[index(number)];
+    }
+
+    /** What it is counted as once it has been cleared at the broker. */
+    void clearing(long number, byte verdict) {
+        int index = index(number);
+        states[index] = CLEARING;
+        verdicts[index] = verdict;
+    }
+
+    byte verdict(long number) {
+        return verdicts[index(number)];
+    }
+
+    /** Whether an answer of the broker is awaited over that connection. */
+    boolean isAnyInFlight(int connection) {
+        for (long number = base; number - base <= mask; number++) {
+            byte state = states[index(number)];
+            if (state >= SENT && state != REFUSED && state != GIVING_UP && state <= CLEARING && isSentOn(number, connection)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a PUBLISH of that connection has no answer. */
+    boolean isAnyUnanswered(int connection) {
+        for (long number = base; number < next; number++) {
+            if (states[index(number)] == SENT && isSentOn(number, connection)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Goes on with a number far ahead; nothing may be open. */
+    void skipTo(long number) {
+        base = number;
+        next = number;
     }
 
     long sentAtNs(long number) {
         return sentAtNs[index(number)];
-    }
-
-    void sentAtNs(long number, long nowNs) {
-        sentAtNs[index(number)] = nowNs;
     }
 
     int qos(long number) {
@@ -135,6 +216,23 @@ final class SendWindow {
 
     long sequence(long number) {
         return sequences[index(number)];
+    }
+
+    /** Where the record lies in the log. */
+    long position(long number) {
+        return positions[index(number)];
+    }
+
+    /** Refused for a time, with that code. */
+    void refused(long number, int reasonCode) {
+        int index = index(number);
+        states[index] = REFUSED;
+        verdicts[index] = (byte) reasonCode;
+    }
+
+    /** The code of the last refusal of a {@link #REFUSED} one; 0 for others. */
+    int reasonCode(long number) {
+        return states[index(number)] == REFUSED ? verdicts[index(number)] & 0xFF : 0;
     }
 
     /** True the first time. */
@@ -163,13 +261,17 @@ final class SendWindow {
         int index = index(base);
         states[index] = FREE;
         wasRefused[index] = false;
+        attempts[index] = 0;
+        connections[index] = 0;
         base++;
     }
 
     /** The broker has lost its session: whatever is not finished begins again. */
     void restart() {
         for (int i = 0; i < states.length; i++) {
-            if (!isFinished(states[i])) {
+            if (states[i] == CLEARING) {
+                states[i] = verdicts[i]; // the broker has forgotten it already
+            } else if (!isFinished(states[i]) && states[i] != GIVING_UP) {
                 states[i] = FREE;
             }
         }

@@ -90,7 +90,7 @@ class UnexpectedAcksTest {
             await().until(() -> fixture.proxy.ledgerTotal("delivered") == 2);
             fixture.publish(1, 0, 3);
             await().until(() -> fixture.proxy.ledgerTotal("delivered") == 4);
-            assertEquals(2, fixture.proxy.ledgerTotal("permanent_failure"));
+            assertEquals(2, fixture.proxy.ledgerTotal("dead_lettered"));
             assertEquals(0, fixture.proxy.ledgerTotal("pending"));
             List<Integer> released = UplinkFixture.ids(fixture.broker.uplinkReceived(Packet.PUBREL));
             assertEquals(List.of(1, 3), released);
