@@ -40,6 +40,7 @@ public final class Lane {
     private final AtomicLong receivedIdsReused = new AtomicLong();
     private final AtomicLong segmentsReclaimed = new AtomicLong();
     private final LongHashSet deadLettered = new LongHashSet();
+    private long firstSendNumberOfProcess;
     private long missingAtStart;
     private boolean wasTailTorn;
 
@@ -136,6 +137,7 @@ public final class Lane {
         journal.forgetBelow(cursor.olderDurableSendNumber());
         state.nextSendNumber = Math.max(state.nextSendNumber, journal.highestMark() + 1);
         journal.markOpen();
+        firstSendNumberOfProcess = state.nextSendNumber;
     }
 
     /** A segment without a single intact record at the end of the log: never used, or never made durable. */
@@ -219,6 +221,15 @@ public final class Lane {
      */
     public UplinkJournal journal() {
         return journal;
+    }
+
+    /**
+     * Every send number below it was given to a record by an earlier process, all others by this one. Any thread.
+     *
+     * @return send number.
+     */
+    public long firstSendNumberOfProcess() {
+        return firstSendNumberOfProcess;
     }
 
     /**

@@ -74,6 +74,7 @@ final class LaneDelivery implements GivingUp.Listener {
     private long lastDropLogNs;
     private int connection;
     private long sweepAtMs;
+    private long missingSettled;
 
     // for one connection
     private ChannelHandlerContext ctx;
@@ -114,7 +115,10 @@ final class LaneDelivery implements GivingUp.Listener {
         this.hangUps = new HangUps(policies.settings().maxLoneHangUps());
         this.pacer = new DrainPacer(
                 policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime());
-        this.duplicateBelow = cursor.sendNumber() + maxSpan; // an earlier process may have sent that far
+        // so far an earlier process may have sent, in a broker session that is still there
+        this.duplicateBelow = journal.hasHistory()
+                ? Math.min(cursor.sendNumber() + maxSpan, lane.firstSendNumberOfProcess())
+                : 0;
         this.retryBackoff = new Backoff(100, 30_000, clock.nanoTime());
     }
 
@@ -239,6 +243,7 @@ final class LaneDelivery implements GivingUp.Listener {
             }
             while (mayGoOn()) {
                 if (!recordWaiting && !reader.next()) {
+                    lastSequence = Math.max(lastSequence, reader.exhaustedUpTo());
                     break;
                 }
                 recordWaiting = true;
@@ -250,7 +255,19 @@ final class LaneDelivery implements GivingUp.Listener {
             }
         } while (givingUp.write() > 0); // there is room in the window again
         advance();
+        settleDamaged();
         flush();
+    }
+
+    /** Once everything is through that is still in the log, the ledger takes leave of what is damaged. */
+    private void settleDamaged() {
+        if (reader.missingRecords() > missingSettled
+                && window.isEmpty()
+                && cursor.sequence() >= lane.durableSequence()) {
+            long missing = reader.missingRecords();
+            LOG.error("{} damaged records are counted as dropped", lane.settleDamaged());
+            missingSettled = missing;
+        }
     }
 
     private boolean mayGoOn() {
