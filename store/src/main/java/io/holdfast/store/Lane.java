@@ -293,6 +293,15 @@ public final class Lane {
         damage.missing(firstSequence, lastSequence);
     }
 
+    /** Route numbers that occur are below it. */
+    int usedRoutes() {
+        int used = RouteTable.MAX_ROUTES;
+        while (used > 0 && state.accepted.get(used - 1) == 0 && cursor.finished(used - 1) == 0) {
+            used--;
+        }
+        return used;
+    }
+
     /**
      * Counts as dropped, {@link DropReason#DAMAGED}, what was accepted and can never be finished because it is not in the log
      * any more. Which routes damaged records had nobody can read; once everything else is finished, it is what is left over.

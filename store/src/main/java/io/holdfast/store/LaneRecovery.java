@@ -2,6 +2,7 @@ package io.holdfast.store;
 
 import java.io.IOException;
 import java.util.List;
+import org.agrona.collections.LongArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +19,9 @@ final class LaneRecovery {
     private final LaneState state;
     private final Cursor cursor;
     private final long[] pending = new long[RouteTable.MAX_ROUTES];
+
+    /** Damage that no intact record has followed yet: at the end of the log it is but a torn batch. */
+    private final LongArrayList suspected = new LongArrayList();
 
     private boolean isSequenceKnown;
 
@@ -83,7 +87,8 @@ final class LaneRecovery {
 
     private void readFrom(final int segment, final long limit, final long defaultExpiryMs, final long nowNs)
             throws IOException {
-        try (LogScan scan = new LogScan(files, salt, damageListener)) {
+        suspected.clear();
+        try (LogScan scan = new LogScan(files, salt, (at, offset) -> suspected.addLong(Position.of(at, offset)))) {
             scan.seekToSegment(segment);
             long passed = LogScan.UNKNOWN;
             while (scan.next(Long.MAX_VALUE, limit)) {
@@ -95,11 +100,23 @@ final class LaneRecovery {
                     return;
                 }
                 passed = scan.passed();
+                confirmDamage();
                 take(scan, defaultExpiryMs, nowNs);
                 lastSegment = scan.segment();
                 endOffset = scan.endOffset();
             }
+            if (passed < knownDurable) {
+                confirmDamage();
+            }
         }
+    }
+
+    private void confirmDamage() {
+        for (int i = 0; i < suspected.size(); i++) {
+            final long position = suspected.getLong(i);
+            damageListener.damaged(Position.segment(position), Position.offset(position));
+        }
+        suspected.clear();
     }
 
     /**

@@ -41,25 +41,25 @@ final class MetaFile {
     }
 
     /**
-     * Reads the newer of the two copies that is whole.
+     * Reads the first of the two copies that is whole.
      *
-     * @return null if the directory holds no meta file at all.
+     * @return null if there is none.
      */
     static StoreMeta read(final Path directory) throws IOException, StoreException {
         final Path file = directory.resolve(NAME);
+        final List<String> lines = DurableFiles.readText(file);
+        if (lines != null) {
+            return parse(file, lines);
+        }
         final Path copy = directory.resolve(COPY_NAME);
-        List<String> lines = DurableFiles.readText(file);
-        if (lines == null) {
-            lines = DurableFiles.readText(copy);
-        }
-        if (lines == null) {
-            if (file.toFile().exists() || copy.toFile().exists()) {
-                throw new StoreException(file + " and " + copy.getFileName()
-                        + " are both damaged: restore one of them from a backup of the data directory");
-            }
-            return null;
-        }
-        return parse(file, lines);
+        final List<String> copied = DurableFiles.readText(copy);
+        return copied == null ? null : parse(copy, copied);
+    }
+
+    /** Whether both copies can be read. */
+    static boolean isWhole(final Path directory) throws IOException {
+        return DurableFiles.readText(directory.resolve(NAME)) != null
+                && DurableFiles.readText(directory.resolve(COPY_NAME)) != null;
     }
 
     static void write(final Path directory, final StoreMeta meta) throws IOException {

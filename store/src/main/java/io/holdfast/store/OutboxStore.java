@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The durable outbox in a data directory. Opening and closing is for one thread; what happens in between is done through the
@@ -13,6 +15,7 @@ import org.agrona.DirectBuffer;
  */
 public final class OutboxStore implements AutoCloseable {
     private static final String LANE_PREFIX = "lane-";
+    private static final Logger LOGGER = LoggerFactory.getLogger(OutboxStore.class);
 
     private final StoreMeta meta;
     private final RouteTable routes;
@@ -63,22 +66,27 @@ public final class OutboxStore implements AutoCloseable {
     private static OutboxStore open(final StoreContext context, final StoreLock lock)
             throws IOException, StoreException {
         final Path directory = context.directory();
-        final StoreMeta before = readOrCreateMeta(context);
+        final StoreMeta present = MetaFile.read(directory);
+        final StoreMeta before = present != null ? present : createMeta(context);
         if (before.lanes() != context.lanes()) {
             throw new StoreException("the data directory " + directory + " has " + before.lanes()
                     + " lanes: start with --lanes " + before.lanes() + ", or drain it and use a new --data-dir");
         }
         final RouteTable routes = RouteTable.read(directory);
-        routes.add(context.routes());
         final StoreMeta meta = merged(before, context);
-        final boolean isOtherSession = !meta.uplinkClientId().equals(before.uplinkClientId())
+        final boolean isOtherSession = present == null
+                || !meta.uplinkClientId().equals(before.uplinkClientId())
                 || (!before.uplinkBroker().isEmpty() && !meta.uplinkBroker().equals(before.uplinkBroker()));
         final List<Lane> lanes = new ArrayList<>();
         try {
+            int usedRoutes = 0;
             for (int i = 0; i < meta.lanes(); i++) {
-                lanes.add(openLane(context, i, meta, isOtherSession));
+                final Lane lane = openLane(context, i, meta, isOtherSession);
+                lanes.add(lane);
+                usedRoutes = Math.max(usedRoutes, lane.usedRoutes());
             }
-            if (!meta.equals(before)) {
+            routes.add(context.routes(), usedRoutes);
+            if (!meta.equals(before) || !MetaFile.isWhole(directory)) {
                 MetaFile.write(directory, meta);
             }
             final DeadLetters deadLetters = DeadLetters.open(directory, context, MetaFile.saltOf(meta));
@@ -109,18 +117,22 @@ public final class OutboxStore implements AutoCloseable {
         return lane;
     }
 
-    private static StoreMeta readOrCreateMeta(final StoreContext context) throws IOException, StoreException {
+    /** For a directory without a meta file that can be read: a new one, or one that lost it. */
+    private static StoreMeta createMeta(final StoreContext context) throws IOException, StoreException {
         final Path directory = context.directory();
-        final StoreMeta present = MetaFile.read(directory);
-        if (present != null) {
-            return present;
+        final StoreMeta created;
+        if (MetaRescue.isNeeded(directory)) {
+            created = MetaRescue.rebuild(context);
+            LOGGER.error(
+                    "{} and {} in {} are lost; made again from the lanes. The uplink's client id is '{}' from now on",
+                    MetaFile.NAME,
+                    MetaFile.COPY_NAME,
+                    directory,
+                    created.uplinkClientId());
+        } else {
+            created = MetaFile.create(
+                    context.lanes(), context.segmentBytes(), context.uplinkClientId(), context.uplinkBroker());
         }
-        if (Files.exists(directory.resolve(LANE_PREFIX + 0))) {
-            throw new StoreException(directory + " holds an outbox but no " + MetaFile.NAME + " file: restore "
-                    + MetaFile.NAME + " or " + MetaFile.COPY_NAME + " from a backup, or use another --data-dir");
-        }
-        final StoreMeta created = MetaFile.create(
-                context.lanes(), context.segmentBytes(), context.uplinkClientId(), context.uplinkBroker());
         MetaFile.write(directory, created);
         return created;
     }
@@ -151,7 +163,12 @@ public final class OutboxStore implements AutoCloseable {
             throw new StoreException(directory + " is not a Holdfast data directory: check --data-dir");
         }
         try (StoreLock lock = StoreLock.take(directory, false)) {
-            return StoreStat.read(directory, MetaFile.read(directory), RouteTable.read(directory));
+            final StoreMeta meta = MetaFile.read(directory);
+            if (meta == null) {
+                throw new StoreException(directory.resolve(MetaFile.NAME) + " and " + MetaFile.COPY_NAME
+                        + " are damaged: start the proxy once, which makes them again");
+            }
+            return StoreStat.read(directory, meta, RouteTable.read(directory));
         } catch (final IOException e) {
             throw new StoreException("cannot read the data directory " + directory + ": " + e, e);
         }

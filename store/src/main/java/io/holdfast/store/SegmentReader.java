@@ -29,6 +29,10 @@ final class SegmentReader implements AutoCloseable {
     private static final int OWN_DATA = 0x4000_0000;
     private static final int LENGTH_MASK = 0x3FFF_FFFF;
     private static final int END_OF_FILE = NOT_READY | OWN_DATA;
+
+    /** What the log library writes behind an end of file. */
+    private static final int END_OF_FILE_TEXT = 0x464F_45C3;
+
     private static final int CHUNK = 256 << 10;
 
     private final byte[] salt;
@@ -166,7 +170,7 @@ final class SegmentReader implements AutoCloseable {
             if (header == 0) {
                 continue;
             }
-            hasSeenBytes |= header != END_OF_FILE;
+            hasSeenBytes |= header != END_OF_FILE && header != END_OF_FILE_TEXT;
             if (header >= RecordDescriptor.HEADER_LENGTH
                     && header <= end - at - HEADER_LENGTH
                     && isRecord(at, header, end)

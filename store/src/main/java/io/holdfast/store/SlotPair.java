@@ -8,6 +8,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -35,6 +37,7 @@ final class SlotPair implements AutoCloseable {
     private static final int GENERATION_OFFSET = 16;
     private static final int LENGTH_OFFSET = 24;
     private static final int SALT_OFFSET = 32;
+    private static final int SALT_LENGTH = 16;
     private static final int PAGE = 4096;
     private static final int LENGTH_MAX = 1 << 30;
 
@@ -98,14 +101,48 @@ final class SlotPair implements AutoCloseable {
                 force);
     }
 
-    /** For a look that changes nothing. */
+    /**
+     * The salts of the slots in a file, for when nothing else knows it any more.
+     *
+     * @param isIntact whether only those of slots whose checksum fits.
+     */
+    static List<byte[]> saltsIn(final Path file, final boolean isIntact) throws IOException {
+        final List<byte[]> salts = new ArrayList<>();
+        if (!Files.exists(file)) {
+            return salts;
+        }
+        final UnsafeBuffer content = new UnsafeBuffer(Files.readAllBytes(file));
+        final Crc32cChecksum checksum = new Crc32cChecksum();
+        for (int at = 0; at + HEADER_LENGTH <= content.capacity(); at += PAGE) {
+            final int length = content.getInt(at + LENGTH_OFFSET, BIG_ENDIAN);
+            if (content.getLong(at, BIG_ENDIAN) != MAGIC) {
+                continue;
+            }
+            final byte[] salt = new byte[SALT_LENGTH];
+            content.getBytes(at + SALT_OFFSET, salt);
+            if (!isIntact) {
+                salts.add(salt);
+            } else if (length >= 0
+                    && length <= content.capacity() - at - HEADER_LENGTH
+                    && checksum.reset()
+                                    .update(salt)
+                                    .update(content, at + GENERATION_OFFSET, HEADER_LENGTH - GENERATION_OFFSET + length)
+                                    .value()
+                            == content.getInt(at + CRC_OFFSET, BIG_ENDIAN)) {
+                salts.add(salt);
+            }
+        }
+        return salts;
+    }
+
+    /** For a look that changes nothing. A file that is not there holds no intact slot. */
     static SlotPair readOnly(final Path first, final Path second, final int capacity, final int kind, final byte[] salt)
             throws IOException {
         final boolean oneFile = first.equals(second);
-        final FileChannel channel = FileChannel.open(first, StandardOpenOption.READ);
+        final FileChannel channel = openIfThere(first);
         return new SlotPair(
                 new Path[] {first, second},
-                new FileChannel[] {channel, oneFile ? channel : FileChannel.open(second, StandardOpenOption.READ)},
+                new FileChannel[] {channel, oneFile ? channel : openIfThere(second)},
                 new long[] {0, oneFile ? align(HEADER_LENGTH + capacity) : 0},
                 kind,
                 salt,
@@ -137,7 +174,8 @@ final class SlotPair implements AutoCloseable {
      * @return length of the content, or -1 if the slot is not intact.
      */
     int read(final int slot) throws IOException {
-        if (!fill(slot, 0, HEADER_LENGTH)
+        if (channels[slot] == null
+                || !fill(slot, 0, HEADER_LENGTH)
                 || buffer.getLong(0, BIG_ENDIAN) != MAGIC
                 || buffer.getInt(KIND_OFFSET, BIG_ENDIAN) != kind) {
             return -1;
@@ -203,8 +241,11 @@ final class SlotPair implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        channels[0].close();
-        channels[1].close();
+        for (final FileChannel channel : channels) {
+            if (channel != null) {
+                channel.close();
+            }
+        }
     }
 
     private int crcOf(final int length) {
@@ -240,6 +281,10 @@ final class SlotPair implements AutoCloseable {
             DurableFiles.forceDirectory(file.toAbsolutePath().getParent());
         }
         return channel;
+    }
+
+    private static FileChannel openIfThere(final Path file) throws IOException {
+        return Files.exists(file) ? FileChannel.open(file, StandardOpenOption.READ) : null;
     }
 
     private static int align(final int length) {
