@@ -130,7 +130,7 @@ public final class EndToEnd implements Callable<Integer> {
     }
 
     private void start(List<Target> targets, Path directory) throws IOException, InterruptedException {
-        Target broker = Target.mosquitto(mosquitto.isEmpty() ? findMosquitto() : mosquitto, directory);
+        Target broker = Target.mosquitto(mosquitto.isEmpty() ? Target.findMosquitto() : mosquitto, directory);
         targets.add(broker);
         for (String name : only) {
             List<String> flags = switch (name) {
@@ -264,17 +264,6 @@ public final class EndToEnd implements Callable<Integer> {
     private ClosedLoopLoad.Shape shape(String text) {
         String[] parts = text.split("x", -1);
         return new ClosedLoopLoad.Shape(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), payload);
-    }
-
-    private static String findMosquitto() throws IOException {
-        String path = System.getenv("PATH") + ":/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin";
-        for (String directory : path.split(":", -1)) {
-            Path program = Path.of(directory, "mosquitto");
-            if (Files.isExecutable(program)) {
-                return program.toString();
-            }
-        }
-        throw new IOException("mosquitto is not installed: install it, or give its path with --mosquitto");
     }
 
     private static void delete(Path directory) throws IOException {

@@ -85,6 +85,16 @@ final class ServerProcess implements AutoCloseable {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
+    long pid() {
+        return process.pid();
+    }
+
+    /** SIGKILL; returns once it is gone. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+        Runtime.getRuntime().removeShutdownHook(hook);
+    }
+
     @Override
     public void close() {
         process.destroy();

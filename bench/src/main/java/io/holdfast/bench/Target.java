@@ -43,6 +43,11 @@ final class Target implements AutoCloseable {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = socket.getLocalPort();
         }
+        return mosquitto(program, directory, port);
+    }
+
+    /** As above, on this port. */
+    static Target mosquitto(String program, Path directory, int port) throws IOException, InterruptedException {
         Path config = Files.write(
                 directory.resolve("mosquitto.conf"),
                 List.of(
@@ -60,6 +65,18 @@ final class Target implements AutoCloseable {
         ServerProcess process = ServerProcess.start("mosquitto", List.of(program, "-c", config.toString()), Map.of());
         process.awaitLine(" running");
         return new Target("Mosquitto directly", process, port, null);
+    }
+
+    /** Mosquitto on the path or in the usual places. */
+    static String findMosquitto() throws IOException {
+        String path = System.getenv("PATH") + ":/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin";
+        for (String directory : path.split(":", -1)) {
+            Path program = Path.of(directory, "mosquitto");
+            if (Files.isExecutable(program)) {
+                return program.toString();
+            }
+        }
+        throw new IOException("mosquitto is not installed: install it, or give its path with --mosquitto");
     }
 
     /** The proxy from its distribution directory, in front of {@code upstream}. */
@@ -105,6 +122,26 @@ final class Target implements AutoCloseable {
     /** Outbox records that the broker has acknowledged so far; -1 for Mosquitto itself. */
     long delivered() throws IOException, InterruptedException {
         return admin == null ? -1 : ledger("delivered");
+    }
+
+    /** Outbox records that the broker has not acknowledged. */
+    long pending() throws IOException, InterruptedException {
+        return ledger("pending");
+    }
+
+    /** Anonymous resident memory of its process, in KiB: heap, direct buffers, stacks, but no mapped files. Linux only. */
+    long anonymousKib() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
+            if (line.startsWith("RssAnon:")) {
+                return Long.parseLong(line.replaceAll("\\D", ""));
+            }
+        }
+        throw new IOException("no RssAnon in /proc/" + process.pid() + "/status");
+    }
+
+    /** SIGKILL. */
+    void kill() throws InterruptedException {
+        process.kill();
     }
 
     /** Waits until the outbox is empty, so that no target works off a backlog while another one is measured. */
