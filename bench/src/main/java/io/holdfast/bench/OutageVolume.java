@@ -199,6 +199,8 @@ public final class OutageVolume implements Callable<Integer> {
     private double drain() throws Exception {
         PipeliningPublisher live = connectPatiently();
         live.begin();
+        liveBefore = 0;
+        reportedAtNs = clock.nanoTime();
         long first = proxy.delivered();
         long firstNs = clock.nanoTime();
         long wanted = Math.min(timedRecords, proxy.pending() * 9 / 10);
