@@ -16,10 +16,10 @@ PULL ?=
 PACKAGE = $(MVN) -q package -Dmaven.test.skip=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format docs build bench crash-test fuzz docker-test clean
+.PHONY: help run test check format docs build bench bench-outage crash-test fuzz docker-test clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Build and start the proxy on LISTEN=1883, in front of UPSTREAM=mqtt://host:port or else of a development broker
 	@$(PACKAGE) -pl proxy,proxy/devbroker -am
@@ -46,6 +46,10 @@ build: ## Leave a self-contained proxy/target/holdfast/ (bin/holdfast and lib/)
 bench: ## Run the JMH benchmarks (BENCH_ARGS='-h' lists the options)
 	$(PACKAGE) -pl bench -am
 	java -jar bench/target/benchmarks.jar $(BENCH_ARGS)
+
+bench-outage: ## Fill an outbox with the broker away, restart, drain beside a bare publisher (BENCH_ARGS='--gib 20 --work-dir DIR'; -h)
+	$(PACKAGE) -pl bench -am
+	java -cp bench/target/benchmarks.jar io.holdfast.bench.OutageVolume $(BENCH_ARGS)
 
 crash-test: ## kill -9 and power cuts at random instants and named points (ROUNDS=50 CUTS=30 TLS_ROUNDS=0 BROKER=mosquitto|hivemq FROM=0 RESULTS=FILE SEED=…)
 	@.ci/need-mosquitto

@@ -58,6 +58,13 @@ enum CrashPoint {
     AFTER_CURSOR(15, exit("Cursor", "write")),
     JOURNAL_FORGOTTEN(15, exit("UplinkJournal", "forgetBelow")),
 
+    // a message that the broker does not take
+    BEFORE_DEAD_LETTER(3, entry("DeadLetters", "append")),
+    DEAD_LETTER_NOT_FORCED(3, exit("DeadLetters", "append")),
+    DEAD_LETTER_FORCED(3, exit("DeadLetters", "force"), exit("DeadLetters", "append")),
+    DEAD_LETTER_CONCLUDED(3, exit("uplink.LaneDelivery", "onDeadLetter")),
+    DEAD_LETTER_BEHIND_CURSOR(2, exit("Cursor", "write"), exit("uplink.LaneDelivery", "onDeadLetter")),
+
     // the log's files
     BEFORE_CHECKPOINT(4, entry("Checkpoint", "write")),
     WITHIN_CHECKPOINT(4, beforeCall("SlotPair", "write", "force").calledBy("Checkpoint")),

@@ -27,6 +27,13 @@ import java.util.stream.IntStream;
 final class CrashRounds {
     private static final Duration POINT_PATIENCE = Duration.ofSeconds(4);
     private static final String SESSION_ENDER = "ender";
+    private static final String OVERSIZED = "oversized";
+
+    /** What {@link #OVERSIZED} sends; the broker is to take less. */
+    private static final int OVERSIZED_BYTES = 3000;
+
+    /** To be the broker's Maximum Packet Size. */
+    static final int BROKER_PACKET_BYTES = 2000;
 
     private final Broker broker;
     private final long seed;
@@ -40,6 +47,7 @@ final class CrashRounds {
     private final Ledger ledger = new Ledger(adminPort);
     private final List<ResendingDevice> resending = new ArrayList<>();
     private final SessionEndingDevice sessionEnder = new SessionEndingDevice(SESSION_ENDER, port);
+    private final ResendingDevice oversized;
     private final List<Thread> threads = new ArrayList<>();
     private String upstream;
     private String listen = "mqtt";
@@ -60,6 +68,7 @@ final class CrashRounds {
         this.rounds = rounds;
         this.devices = devices;
         this.random = new SplittableRandom(seed);
+        this.oversized = new ResendingDevice(OVERSIZED, port, Packets.V311, 1, seed).oversized(OVERSIZED_BYTES);
     }
 
     /** Both sides of the proxy speak TLS; the subscribers do not. */
@@ -101,13 +110,14 @@ final class CrashRounds {
                 }
                 drain(subscribers);
                 Delivery delivery = judge(subscribers);
-                String line = "%s: %s; %d messages came, %d QoS 1 duplicates, %d sessions ended, %d s"
+                String line = "%s: %s; %d messages came, %d QoS 1 duplicates, %d sessions ended, %d dead letters, %d s"
                         .formatted(
                                 what,
                                 count,
                                 delivery.messages(),
                                 delivery.duplicates(),
                                 sessionEnder.received(),
+                                oversized.acknowledged(2),
                                 TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNs));
                 assertEquals(List.of(), delivery.faults(), line);
                 checkLedger(delivery, subscribers);
@@ -115,8 +125,7 @@ final class CrashRounds {
                 System.out.println(line);
                 return line;
             } finally {
-                resending.forEach(ResendingDevice::finish);
-                sessionEnder.finish();
+                finishDevices();
             }
         }
     }
@@ -152,6 +161,7 @@ final class CrashRounds {
         resending.forEach(device -> threads.add(new Thread(device, device.name())));
         if (sockets == Sockets.PLAIN) {
             threads.add(new Thread(sessionEnder, SESSION_ENDER));
+            threads.add(new Thread(oversized, OVERSIZED));
         }
         threads.forEach(Thread::start);
     }
@@ -186,8 +196,7 @@ final class CrashRounds {
     }
 
     private void drain(Subscribers subscribers) throws InterruptedException {
-        resending.forEach(ResendingDevice::finish);
-        sessionEnder.finish();
+        finishDevices();
         for (Thread thread : threads) {
             thread.join(Duration.ofMinutes(1).toMillis());
             assertEquals(false, thread.isAlive(), () -> thread.getName() + " does not get its acknowledgements");
@@ -195,20 +204,31 @@ final class CrashRounds {
         subscribers.awaitQuiet(() -> ledger.pending() == 0, Duration.ofMillis(500), Duration.ofMinutes(2));
     }
 
+    private void finishDevices() {
+        resending.forEach(ResendingDevice::finish);
+        sessionEnder.finish();
+        oversized.finish();
+    }
+
     private Delivery judge(Subscribers subscribers) {
         Delivery delivery = new Delivery();
         resending.forEach(device -> delivery.judge(device, subscribers));
         delivery.faults().addAll(sessionEnder.judge(subscribers));
+        delivery.faults().addAll(oversized.faults());
         return delivery;
     }
 
-    /** What was accepted was delivered: at least everything that was acknowledged, at most what came. */
+    /**
+     * What was accepted was delivered, at least everything that was acknowledged, at most what came; and what the broker does not
+     * take is among the dead letters, each once.
+     */
     private void checkLedger(Delivery delivery, Subscribers subscribers) {
-        long accepted = ledger.accepted();
         long acknowledged = delivery.messages() - delivery.duplicates() + sessionEnder.received();
-        assertEquals(accepted, ledger.delivered(), "accepted, and delivered");
+        long delivered = ledger.delivered();
+        assertEquals(oversized.acknowledged(2), ledger.deadLettered(), "dead letters");
+        assertEquals(ledger.accepted(), delivered + ledger.deadLettered(), "accepted, and finished");
         assertTrue(
-                accepted >= acknowledged && accepted <= subscribers.count(),
-                () -> accepted + " accepted, " + acknowledged + " acknowledged, " + subscribers.count() + " came");
+                delivered >= acknowledged && delivered <= subscribers.count(),
+                () -> delivered + " delivered, " + acknowledged + " acknowledged, " + subscribers.count() + " came");
     }
 }

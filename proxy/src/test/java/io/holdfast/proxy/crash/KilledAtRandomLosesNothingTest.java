@@ -20,6 +20,8 @@ class KilledAtRandomLosesNothingTest {
     // lost.
     private static final String UNLIMITED = "max_inflight_messages 0";
 
+    private static final String LIMITED = "max_packet_size " + CrashRounds.BROKER_PACKET_BYTES;
+
     @TempDir
     Path directory;
 
@@ -56,6 +58,7 @@ class KilledAtRandomLosesNothingTest {
             try (MosquittoBroker broker = MosquittoBroker.create(
                     directory.resolve("broker-" + from),
                     UNLIMITED,
+                    LIMITED,
                     "listener " + tlsPort + " localhost",
                     "certfile " + identity.certificate(),
                     "keyfile " + identity.key())) {
@@ -77,8 +80,9 @@ class KilledAtRandomLosesNothingTest {
     private Broker broker(String kind, String name) {
         Path files = directory.resolve(name);
         return switch (kind) {
-            case "mosquitto" -> MosquittoBroker.create(files, UNLIMITED);
-            case "hivemq" -> HiveMqBroker.create(files);
+            case "mosquitto" -> MosquittoBroker.create(files, UNLIMITED, LIMITED);
+            case "hivemq" -> HiveMqBroker.create(
+                        files, "--max-packet-bytes", Integer.toString(CrashRounds.BROKER_PACKET_BYTES));
             default -> throw new IllegalArgumentException("-Dholdfast.crash.broker=" + kind + ": mosquitto or hivemq");
         };
     }

@@ -35,6 +35,10 @@ final class Ledger {
         return total("delivered");
     }
 
+    long deadLettered() {
+        return total("dead_lettered");
+    }
+
     /** Over a crash, what was counted as accepted stays, and nothing was finished that had not been accepted (P7). */
     void check() {
         String text = read();

@@ -46,7 +46,10 @@ class PowerCutDuringDeliveryTest {
     private String play(long seed, int from, int cuts, String... flags) throws Exception {
         Path files = Files.createDirectories(directory.resolve("cuts-" + from));
         try (PowerCutDisk disk = PowerCutDisk.mount(files, "96M");
-                MosquittoBroker broker = MosquittoBroker.create(files.resolve("broker"), "max_inflight_messages 0")) {
+                MosquittoBroker broker = MosquittoBroker.create(
+                        files.resolve("broker"),
+                        "max_inflight_messages 0",
+                        "max_packet_size " + CrashRounds.BROKER_PACKET_BYTES)) {
             assumeTrue(disk != null, "skipped: needs root, and a machine that mounts an image");
             broker.start();
             String[] all = new String[flags.length + 2];

@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +41,7 @@ public final class ResendingDevice implements Runnable {
     private final AtomicInteger progress = new AtomicInteger();
     private volatile boolean stayConnected;
     private volatile int limit = Integer.MAX_VALUE;
+    private int payloadLength;
     private volatile boolean stopping;
     private Sockets sockets = Sockets.PLAIN;
 
@@ -65,6 +68,12 @@ public final class ResendingDevice implements Runnable {
     /** How it connects. */
     public ResendingDevice over(Sockets newSockets) {
         sockets = newSockets;
+        return this;
+    }
+
+    /** QoS 2 only, one at a time, some ten a second, with payloads of that many bytes: more than the broker takes. */
+    public ResendingDevice oversized(int bytes) {
+        payloadLength = bytes;
         return this;
     }
 
@@ -158,8 +167,13 @@ public final class ResendingDevice implements Runnable {
         connections++;
         resendAll(socket, connack.sessionPresent());
         while (!isDone()) {
-            while (open.size() < window && sendNew(socket)) {
-                // fills the window
+            if (payloadLength == 0) {
+                while (open.size() < window && sendNew(socket)) {
+                    // fills the window
+                }
+            } else if (open.isEmpty()) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+                sendNew(socket);
             }
             if (open.isEmpty() && !isDone()) {
                 pause(); // for a larger limit
@@ -202,7 +216,7 @@ public final class ResendingDevice implements Runnable {
     }
 
     private boolean sendNew(MqttSocket socket) throws IOException {
-        int qos = 1 + random.nextInt(2);
+        int qos = payloadLength > 0 ? 2 : 1 + random.nextInt(2);
         if (sent[qos] >= limit) {
             qos = 3 - qos;
         }
@@ -225,7 +239,10 @@ public final class ResendingDevice implements Runnable {
 
     private void publish(MqttSocket socket, int packetId, Message message, boolean dup) throws IOException {
         int flags = (message.qos << 1) | (dup ? 8 : 0);
-        byte[] payload = Integer.toString(message.number).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        byte[] payload = Integer.toString(message.number).getBytes(StandardCharsets.US_ASCII);
+        if (payloadLength > 0) {
+            payload = Arrays.copyOf(payload, payloadLength);
+        }
         socket.send(
                 Packets.publishFlags(version, flags, packetId, "d/" + name + "/" + message.qos, Packets.NONE, payload));
     }
