@@ -152,10 +152,7 @@ public final class OutageVolume implements Callable<Integer> {
         double after = bareRate();
         say(
                 "drain %,.0f/s; bare publisher %,.0f/s before, %,.0f/s after; ratio %.2f",
-                drained,
-                before,
-                after,
-                2 * drained / (before + after));
+                drained, before, after, 2 * drained / (before + after));
         say("anonymous resident memory of the proxy: at most %d MiB", largestAnonymousKib / 1024);
     }
 
@@ -278,11 +275,7 @@ public final class OutageVolume implements Callable<Integer> {
         }
         say(
                 "%s: %,d pending, %,d MiB on disk, RssAnon %d MiB%s",
-                phase,
-                proxy.pending(),
-                bytesOnDisk() >> 20,
-                anonymousKib / 1024,
-                liveText);
+                phase, proxy.pending(), bytesOnDisk() >> 20, anonymousKib / 1024, liveText);
     }
 
     private void say(String format, Object... arguments) {

@@ -99,7 +99,10 @@ final class PipeliningPublisher extends ChannelInboundHandlerAdapter {
         connect.writeByte(0x10).writeByte(10 + 1 + Short.BYTES + clientId.length());
         connect.writeShort(4);
         ByteBufUtil.writeAscii(connect, "MQTT");
-        connect.writeByte(5).writeByte(2).writeShort(0).writeByte(0); // level, clean start, no keep alive, no properties
+        connect.writeByte(5)
+                .writeByte(2)
+                .writeShort(0)
+                .writeByte(0); // level, clean start, no keep alive, no properties
         connect.writeShort(clientId.length());
         ByteBufUtil.writeAscii(connect, clientId);
         ctx.writeAndFlush(connect);
@@ -161,7 +164,8 @@ final class PipeliningPublisher extends ChannelInboundHandlerAdapter {
             if (unread.readableBytes() < 2 + length) {
                 break;
             }
-            onAnswer(unread.getUnsignedByte(unread.readerIndex()) >>> 4, unread.slice(unread.readerIndex() + 2, length));
+            onAnswer(
+                    unread.getUnsignedByte(unread.readerIndex()) >>> 4, unread.slice(unread.readerIndex() + 2, length));
             unread.skipBytes(2 + length);
         }
         unread.discardReadBytes();

@@ -81,8 +81,8 @@ class KilledAtRandomLosesNothingTest {
         Path files = directory.resolve(name);
         return switch (kind) {
             case "mosquitto" -> MosquittoBroker.create(files, UNLIMITED, LIMITED);
-            case "hivemq" -> HiveMqBroker.create(
-                        files, "--max-packet-bytes", Integer.toString(CrashRounds.BROKER_PACKET_BYTES));
+            case "hivemq" ->
+                HiveMqBroker.create(files, "--max-packet-bytes", Integer.toString(CrashRounds.BROKER_PACKET_BYTES));
             default -> throw new IllegalArgumentException("-Dholdfast.crash.broker=" + kind + ": mosquitto or hivemq");
         };
     }
