@@ -8,6 +8,8 @@ import io.holdfast.proxy.admission.Route;
 import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
 import io.holdfast.proxy.connection.DeviceConnection;
+import io.holdfast.proxy.deadletter.DeadLetterDesk;
+import io.holdfast.proxy.deadletter.RunningInjector;
 import io.holdfast.proxy.guard.AcceptGuard;
 import io.holdfast.proxy.guard.BegunPackets;
 import io.holdfast.proxy.guard.Descriptors;
@@ -89,6 +91,7 @@ public final class HoldfastProxy implements AutoCloseable {
     private LinkDialer dialer;
     private AgentRunner housekeeping;
     private AdminServer admin;
+    private DeadLetterDesk deadLetterDesk;
     private boolean closed;
 
     private HoldfastProxy(ProxyContext context) {
@@ -148,6 +151,7 @@ public final class HoldfastProxy implements AutoCloseable {
             DeviceTls tls = endpoint.tls() ? deviceTls : null;
             listeners.add(Listener.open(endpoint, transport, frontLoop, deviceLoops, guard, services, tls, loops::get));
         }
+        deadLetterDesk = newDeadLetterDesk();
         startThreads(routes.anyOutbox());
         ProxyReport report = new ProxyReport(services, writers, uplinks, listeners);
         if (context.admin().isPresent()) {
@@ -175,7 +179,7 @@ public final class HoldfastProxy implements AutoCloseable {
     }
 
     private void startLanes() {
-        DeliveryPolicies policies = new DeliveryPolicies(context.delivery(), context.routes(), store::routeNumber);
+        DeliveryPolicies policies = deliveryPolicies();
         for (int i = 0; i < store.laneCount(); i++) {
             WriterAgent writer = new WriterAgent(i, store.lane(i), WRITER_QUEUE_SLOTS, WRITER_BATCH_BYTES, counters);
             String clientId = store.meta().uplinkClientId() + (store.laneCount() > 1 ? "-" + i : "");
@@ -194,6 +198,30 @@ public final class HoldfastProxy implements AutoCloseable {
             writers.add(writer);
             uplinks.add(uplink);
         }
+    }
+
+    private DeliveryPolicies deliveryPolicies() {
+        ProxyContext.Delivery flags = context.delivery();
+        return new DeliveryPolicies(
+                flags,
+                context.routes().stream()
+                        .map(route -> new DeliveryPolicies.OfRoute(
+                                store.routeNumber(route.toString()),
+                                route.onPermanentFailure().orElse(flags.onPermanentFailure()),
+                                route.onExpired().orElse(flags.onExpired())))
+                        .toList());
+    }
+
+    private DeadLetterDesk newDeadLetterDesk() {
+        EventLoop loop = frontLoop.next();
+        return new DeadLetterDesk(
+                store.deadLetters(),
+                store::routeText,
+                new RunningInjector(
+                        loop, writers.stream().map(writer -> writer.feedFor(loop)).toList()),
+                (lane, route, removal, count) ->
+                        uplinks.get(lane).deadLettersRemoved(route, removal.dropReason(), count),
+                wallClock);
     }
 
     private void startThreads(boolean anyOutbox) {
@@ -290,6 +318,11 @@ public final class HoldfastProxy implements AutoCloseable {
     /** Where the admin server listens, with the real port; empty if it is off. */
     public Optional<Endpoint> adminAddress() {
         return Optional.ofNullable(admin).map(AdminServer::address);
+    }
+
+    /** What can be done with the dead letters; not on an event loop. */
+    public DeadLetterDesk deadLetterDesk() {
+        return deadLetterDesk;
     }
 
     /** What is counted. */

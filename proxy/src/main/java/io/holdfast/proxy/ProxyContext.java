@@ -1,6 +1,5 @@
 package io.holdfast.proxy;
 
-import io.holdfast.proxy.admission.GiveUp;
 import io.holdfast.proxy.admission.Route;
 import io.holdfast.store.Durability;
 import java.nio.file.Path;

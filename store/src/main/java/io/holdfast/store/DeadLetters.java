@@ -260,17 +260,16 @@ public final class DeadLetters implements AutoCloseable {
     }
 
     private void roll() throws IOException {
-        if (ready == null) {
-            ready = create();
-        }
+        final Segment next = ready == null ? create() : ready;
+        ready = null; // if it cannot be opened, the next try makes another
+        final FileChannel opened = FileChannel.open(next.file, StandardOpenOption.WRITE);
         closeChannel();
         if (current != null) {
             current.isSealed = true;
         }
-        current = ready;
-        ready = null;
+        current = next;
         segments.put(current.number, current);
-        channel = FileChannel.open(current.file, StandardOpenOption.WRITE);
+        channel = opened;
     }
 
     /**

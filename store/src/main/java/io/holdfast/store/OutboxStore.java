@@ -174,6 +174,25 @@ public final class OutboxStore implements AutoCloseable {
         }
     }
 
+    /**
+     * What a data directory says of itself.
+     *
+     * @param directory of the store.
+     * @return its settings.
+     * @throws StoreException if it is no outbox or cannot be read.
+     */
+    public static StoreMeta meta(final Path directory) throws StoreException {
+        try {
+            final StoreMeta meta = MetaFile.read(directory);
+            if (meta == null) {
+                throw new StoreException(directory + " is not a Holdfast data directory: check --data-dir");
+            }
+            return meta;
+        } catch (final IOException e) {
+            throw new StoreException("cannot read the data directory " + directory + ": " + e, e);
+        }
+    }
+
     static Path laneDirectory(final Path directory, final int lane) {
         return directory.resolve(LANE_PREFIX + lane);
     }

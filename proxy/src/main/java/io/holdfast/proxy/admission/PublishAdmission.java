@@ -358,7 +358,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         }
         switch (entry.kind()) {
             case OPEN_SESSION -> onSessionOpen(entry);
-            case CLOSE_SESSION -> {}
+            case CLOSE_SESSION, INJECT -> {}
             case PUBLISH -> onPublishDecided(entry);
             case RELEASE -> onReleaseDecided(entry);
         }

@@ -1,6 +1,7 @@
 package io.holdfast.proxy.admission;
 
 import io.holdfast.codec.TopicFilter;
+import io.holdfast.proxy.GiveUp;
 import io.netty.buffer.ByteBuf;
 import java.util.HashMap;
 import java.util.Locale;

@@ -19,6 +19,7 @@ final class Arguments {
     private CommandSpec command;
     private int commandEnd;
     private int at;
+    private int positionals;
     private boolean asksForHelp;
 
     private Arguments(CommandSpec program, List<String> arguments) {
@@ -60,6 +61,8 @@ final class Arguments {
             } else if (subcommand != null) {
                 command = subcommand.getCommandSpec();
                 commandEnd = at;
+            } else if (!word.startsWith("-") && positionals < command.positionalParameters().size()) {
+                positionals++;
             } else {
                 throw badUsage(describeUnknown(word));
             }

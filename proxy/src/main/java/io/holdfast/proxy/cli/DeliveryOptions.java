@@ -1,7 +1,7 @@
 package io.holdfast.proxy.cli;
 
 import io.holdfast.proxy.ProxyContext;
-import io.holdfast.proxy.admission.GiveUp;
+import io.holdfast.proxy.GiveUp;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

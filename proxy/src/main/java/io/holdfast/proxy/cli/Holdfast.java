@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
             "Every flag may come from the environment: --data-dir as HOLDFAST_DATA_DIR. The command line wins.",
             "@FILE stands for the arguments in that file."
         },
-        subcommands = {RunCommand.class, OutboxCommand.class},
+        subcommands = {RunCommand.class, OutboxCommand.class, DlqCommand.class},
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:ok", "1:failed", "2:bad usage"})
@@ -38,7 +38,12 @@ public final class Holdfast implements Runnable {
 
     /** The flags of all commands, for the reference page and for {@link #execute}. */
     static CommandLine commandLine() {
-        return new CommandLine(new Holdfast())
+        return prepared(new CommandLine(new Holdfast()));
+    }
+
+    /** With what all command lines of the program share. */
+    static CommandLine prepared(CommandLine commandLine) {
+        return commandLine
                 .setExpandAtFiles(false)
                 .registerConverter(ByteSize.class, ByteSize::parse)
                 .registerConverter(TimeSpan.class, TimeSpan::parse)
@@ -106,7 +111,7 @@ public final class Holdfast implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "a command is missing: run or outbox");
+        throw new ParameterException(spec.commandLine(), "a command is missing: run, outbox or dlq");
     }
 
     /** The version that the build wrote down. */

@@ -4,6 +4,7 @@ import io.holdfast.proxy.Endpoint;
 import io.holdfast.proxy.HoldfastProxy;
 import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.admission.DeliveryMode;
+import io.holdfast.proxy.admin.ControlSocket;
 import io.holdfast.proxy.admission.Route;
 import io.holdfast.store.Durability;
 import io.holdfast.store.StoreContext;
@@ -276,15 +277,18 @@ final class RunCommand implements Callable<Integer> {
             spec.commandLine().getErr().println("holdfast: " + e.getMessage());
             return ExitCode.SOFTWARE;
         }
-        runUntilSignal(proxy);
+        Optional<ControlSocket> control =
+                ControlSocket.open(dataDirectory, DlqCommand.commandsOf(proxy.deadLetterDesk()));
+        runUntilSignal(proxy, control);
         return ExitCode.OK;
     }
 
     /** The hook lets the process end only when everything is down; its exit code is then ours and not the signal's. */
-    private void runUntilSignal(HoldfastProxy proxy) throws InterruptedException {
+    private void runUntilSignal(HoldfastProxy proxy, Optional<ControlSocket> control) throws InterruptedException {
         CountDownLatch stopping = new CountDownLatch(1);
         Thread hook = new Thread(
                 () -> {
+                    control.ifPresent(ControlSocket::close);
                     stop(proxy);
                     stopping.countDown();
                 },

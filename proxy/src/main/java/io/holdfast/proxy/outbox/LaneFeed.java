@@ -91,6 +91,20 @@ public final class LaneFeed {
         }
     }
 
+    /**
+     * Submits a PUBLISH record that no device waits for; takes over {@code record}. It comes back at once if there is no
+     * room for it, or was none for an earlier one of its batch. This feed must have no other use.
+     *
+     * @param index in the batch, from 0
+     */
+    public void inject(OutboxClient client, ByteBuf record, int index) {
+        OutboxEntry entry = obtain(OutboxEntry.Kind.INJECT, client, null, 0, 0, index);
+        entry.buffer = record;
+        entry.view.wrap(record.memoryAddress() + record.readerIndex(), record.readableBytes());
+        entry.chargedBytes = record.readableBytes();
+        submit(entry);
+    }
+
     /** Submits the PUBREL of a received packet id. */
     public void release(OutboxClient client, ClientSession session, long epoch, int packetId, long slot, long timeMs) {
         OutboxEntry entry = obtain(OutboxEntry.Kind.RELEASE, client, session, epoch, packetId, slot);

@@ -15,6 +15,8 @@ public final class OutboxEntry {
     public enum Kind {
         /** Append a PUBLISH record. */
         PUBLISH,
+        /** Append a PUBLISH record that no device waits for. */
+        INJECT,
         /** Record the PUBREL of a received packet id. */
         RELEASE,
         /** A connection of this client begins; answers the ids that are received and not released. */

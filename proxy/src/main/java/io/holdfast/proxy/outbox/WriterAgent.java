@@ -114,6 +114,7 @@ public final class WriterAgent implements Agent {
         try {
             switch (entry.kind) {
                 case PUBLISH -> entry.outcome = publish(entry);
+                case INJECT -> entry.outcome = inject(entry);
                 case RELEASE ->
                     entry.outcome = outcome(writer.release(entry.session, entry.packetId, entry.timeMs, entry.epoch));
                 case OPEN_SESSION -> {
@@ -149,6 +150,20 @@ public final class WriterAgent implements Agent {
             counters.increment(Meter.PUBLISH_DUPLICATE);
         }
         return outcome;
+    }
+
+    /** The slot is the place in its batch: behind one that found no room nothing of the batch is stored. */
+    private OutboxEntry.Outcome inject(OutboxEntry entry) throws StoreException {
+        LaneFeed feed = entry.feed;
+        if (entry.slot == 0) {
+            feed.refusing = false;
+        }
+        if (!feed.refusing) {
+            OutboxEntry.Outcome outcome = outcome(writer.inject(entry.view, 0, entry.view.capacity()));
+            feed.refusing = outcome != OutboxEntry.Outcome.STORED;
+            return outcome;
+        }
+        return OutboxEntry.Outcome.FULL;
     }
 
     private static OutboxEntry.Outcome outcome(Outcome outcome) {

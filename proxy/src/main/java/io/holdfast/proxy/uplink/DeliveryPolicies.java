@@ -1,11 +1,9 @@
 package io.holdfast.proxy.uplink;
 
 import io.holdfast.proxy.ProxyContext;
-import io.holdfast.proxy.admission.GiveUp;
-import io.holdfast.proxy.admission.Route;
+import io.holdfast.proxy.GiveUp;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.ToIntFunction;
 
 /** What becomes of records that cannot be delivered: the flags, unless the record's route says otherwise. Immutable. */
 public final class DeliveryPolicies {
@@ -17,23 +15,21 @@ public final class DeliveryPolicies {
     private final byte fallback;
 
     /**
-     * Reads the routes.
+     * What a route says.
      *
-     * @param storeNumbers the number under which the store knows a route, by its text
+     * @param storeNumber the number under which the store knows it
      */
-    public DeliveryPolicies(ProxyContext.Delivery settings, List<Route> routes, ToIntFunction<String> storeNumbers) {
+    public record OfRoute(int storeNumber, GiveUp onPermanentFailure, GiveUp onExpired) {}
+
+    /** Takes over the flags and what the configured routes say; routes of earlier configurations follow the flags. */
+    public DeliveryPolicies(ProxyContext.Delivery settings, List<OfRoute> routes) {
         this.settings = settings;
         this.fallback = bits(settings.onPermanentFailure(), settings.onExpired());
-        int known = routes.stream()
-                .mapToInt(route -> storeNumbers.applyAsInt(route.toString()) + 1)
-                .max()
-                .orElse(0);
-        this.byRoute = new byte[known];
-        Arrays.fill(byRoute, fallback); // those of earlier configurations too
-        for (Route route : routes) {
-            byRoute[storeNumbers.applyAsInt(route.toString())] = bits(
-                    route.onPermanentFailure().orElse(settings.onPermanentFailure()),
-                    route.onExpired().orElse(settings.onExpired()));
+        this.byRoute = new byte
+                [routes.stream().mapToInt(OfRoute::storeNumber).max().orElse(-1) + 1];
+        Arrays.fill(byRoute, fallback);
+        for (OfRoute route : routes) {
+            byRoute[route.storeNumber()] = bits(route.onPermanentFailure(), route.onExpired());
         }
     }
 

@@ -21,6 +21,7 @@ import io.holdfast.store.StoreException;
 import io.holdfast.store.UplinkJournal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.agrona.collections.LongArrayQueue;
 import org.agrona.concurrent.EpochClock;
@@ -75,6 +76,7 @@ final class LaneDelivery implements GivingUp.Listener {
     private int connection;
     private long sweepAtMs;
     private long missingSettled;
+    private final ArrayDeque<Removed> removedEarly = new ArrayDeque<>();
 
     // for one connection
     private ChannelHandlerContext ctx;
@@ -815,11 +817,30 @@ final class LaneDelivery implements GivingUp.Listener {
         }
     }
 
+    private record Removed(int route, DropReason reason, long count) {}
+
+    /** A dead letter may be taken out before the cursor has passed its record; it is counted when that has happened. */
+    void deadLettersRemoved(int route, DropReason reason, long count) {
+        long now = Math.min(count, cursor.deadLettered(route));
+        cursor.deadLetterRemoved(route, reason, now);
+        if (now < count) {
+            removedEarly.addLast(new Removed(route, reason, count - now));
+        }
+    }
+
+    private void countRemoved() {
+        for (int i = removedEarly.size(); i > 0; i--) {
+            Removed removed = removedEarly.pollFirst();
+            deadLettersRemoved(removed.route(), removed.reason(), removed.count());
+        }
+    }
+
     /** Writes the cursor if it has moved; what it leaves behind may be forgotten only then. */
     void writeCursor() throws StoreException {
         if (journal.isForceNeeded()) {
             journal.force();
         }
+        countRemoved();
         if (cursor.writeIfDirty()) {
             journal.forgetBelow(cursor.olderDurableSendNumber());
         }

@@ -21,6 +21,7 @@ import io.holdfast.proxy.link.LinkKeepAlive;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.metrics.Meter;
 import io.holdfast.proxy.tls.BrokerTls;
+import io.holdfast.store.DropReason;
 import io.holdfast.store.OutboxStore;
 import io.holdfast.store.StoreException;
 import io.netty.buffer.ByteBuf;
@@ -151,6 +152,11 @@ public final class LaneUplink implements FrameListener {
             done.setSuccess(null);
         });
         return done;
+    }
+
+    /** Dead letters of this lane were taken out: the ledger follows. Any thread. */
+    public void deadLettersRemoved(int route, DropReason reason, long count) {
+        eventLoop.execute(() -> delivery.deadLettersRemoved(route, reason, count));
     }
 
     private void transition(UplinkState next) {

@@ -1,4 +1,4 @@
-package io.holdfast.proxy.admission;
+package io.holdfast.proxy;
 
 /** What becomes of a record that is given up. */
 public enum GiveUp {
