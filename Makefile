@@ -8,6 +8,8 @@ FROM ?= 0
 RESULTS ?=
 FUZZ_PACKETS ?= 10000000
 FUZZ_LIVE ?= 500000
+SEEDS ?= 10000
+SIM_SEED ?=
 SEED ?=
 BENCH_ARGS ?=
 PULL ?=
@@ -16,7 +18,7 @@ PULL ?=
 PACKAGE = $(MVN) -q package -Dmaven.test.skip=true
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format docs build bench bench-outage crash-test fuzz docker-test clean
+.PHONY: help run test check format docs build bench bench-outage crash-test fuzz sim docker-test clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +67,11 @@ fuzz: ## Broken packets: FUZZ_PACKETS=10000000 in memory, FUZZ_LIVE=500000 over 
 	  -Dholdfast.test.groups=fuzz -Dholdfast.test.excludedGroups= \
 	  -Dholdfast.fuzz.packets=$(FUZZ_PACKETS) -Dholdfast.fuzz.live=$(FUZZ_LIVE) \
 	  $(if $(FUZZ_SEED),-Dholdfast.fuzz.seed=$(FUZZ_SEED)) $(if $(FUZZ_FROM),-Dholdfast.fuzz.from=$(FUZZ_FROM))
+
+sim: ## The deterministic simulation: SEEDS=10000 of them, or SIM_SEED=… to see one again (docs/TESTING.md)
+	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \
+	  -Dholdfast.test.groups=sim -Dholdfast.test.excludedGroups= \
+	  -Dholdfast.sim.seeds=$(SEEDS) $(if $(SIM_SEED),-Dholdfast.sim.seed=$(SIM_SEED))
 
 docker-test: ## Play the main job and outages in front of broker images (docs/TESTING.md); PULL=true pulls them
 	$(MVN) verify -pl proxy,proxy/devbroker -am -Dspotless.check.skip=true -Dcheckstyle.skip=true \

@@ -57,6 +57,15 @@ public final class Packet {
         this.bodyOffset = bodyOffset;
     }
 
+    /** A whole packet from its bytes. */
+    public static Packet of(final byte[] bytes) {
+        int bodyOffset = 2;
+        while ((bytes[bodyOffset - 1] & 0x80) != 0) {
+            bodyOffset++;
+        }
+        return new Packet(bytes, bodyOffset);
+    }
+
     /** MQTT Control Packet type, 0 to 15 (2.1.2). */
     public int type() {
         return (bytes[0] & 0xF0) >> 4;

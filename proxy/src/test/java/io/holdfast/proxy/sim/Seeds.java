@@ -1,0 +1,114 @@
+package io.holdfast.proxy.sim;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.IThrowableProxy;
+import ch.qos.logback.core.AppenderBase;
+import java.util.List;
+import org.slf4j.LoggerFactory;
+
+/** Plays seeds; a seed that fails is played once more, to tell what led to it. */
+final class Seeds {
+    private static final ThreadLocal<Simulation> CURRENT = new ThreadLocal<>();
+    private static final Lines LINES = new Lines();
+
+    private Seeds() {}
+
+    static void play(long from, int count) {
+        quiet();
+        long begin = System.nanoTime();
+        long steps = 0;
+        long crashes = 0;
+        for (long seed = from; seed < from + count; seed++) {
+            Simulation simulation = new Simulation(seed, false);
+            try {
+                run(simulation);
+            } catch (BrokenPromise e) {
+                throw new AssertionError(report(seed, simulation, e), e);
+            }
+            steps += simulation.steps();
+            crashes += simulation.crashes();
+        }
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        System.out.printf(
+                "%d seeds from %d: %d steps, %d crashes in %.1f s, %.0f seeds/s%n",
+                count, from, steps, crashes, seconds, count / seconds);
+    }
+
+    static void run(Simulation simulation) {
+        CURRENT.set(simulation);
+        try {
+            simulation.run();
+        } finally {
+            CURRENT.remove();
+        }
+    }
+
+    private static String report(long seed, Simulation failed, BrokenPromise e) {
+        Simulation again = new Simulation(seed, true);
+        String second;
+        logger().setLevel(Level.INFO);
+        try {
+            run(again);
+            second = "it does not fail again: it is not deterministic";
+        } catch (BrokenPromise same) {
+            second = same.getMessage().equals(e.getMessage()) ? "" : "it fails otherwise: " + same.getMessage();
+        } finally {
+            quiet();
+        }
+        List<String> trace = again.trace();
+        return e.getMessage() + "\n" + failed + "\n" + second + "\n" + String.join("\n", trace);
+    }
+
+    /** Thousands of crashes would be logged; what a log line alone tells of goes to the simulation. */
+    static synchronized void quiet() {
+        logger().setLevel(Level.OFF);
+        logger().setAdditive(false);
+        if (logger().getAppender(LINES.getName()) == null) {
+            LINES.setContext(logger().getLoggerContext());
+            LINES.start();
+            logger().addAppender(LINES);
+            watch("io.holdfast.proxy.guard.ChannelErrors", Level.ERROR);
+            watch("io.netty", Level.OFF);
+            watch("io.netty.util.concurrent", Level.WARN);
+            watch("io.netty.channel", Level.WARN);
+        }
+        watch("io.holdfast.proxy.guard.ChannelErrors", Level.ERROR);
+    }
+
+    private static void watch(String name, Level level) {
+        Logger logger = (Logger) LoggerFactory.getLogger(name);
+        logger.setLevel(level);
+        logger.setAdditive(false);
+        if (logger.getAppender(LINES.getName()) == null) {
+            logger.addAppender(LINES);
+        }
+    }
+
+    private static Logger logger() {
+        return (Logger) LoggerFactory.getLogger("io.holdfast");
+    }
+
+    private static final class Lines extends AppenderBase<ILoggingEvent> {
+        Lines() {
+            setName("simulation");
+        }
+
+        @Override
+        protected void append(ILoggingEvent event) {
+            Simulation simulation = CURRENT.get();
+            if (simulation == null) {
+                return;
+            }
+            IThrowableProxy thrown = event.getThrowableProxy();
+            String line = event.getFormattedMessage() + (thrown == null ? "" : ": " + thrown.getMessage());
+            simulation.log(line);
+            boolean isFault = event.getLoggerName().endsWith("ChannelErrors")
+                    || event.getLoggerName().startsWith("io.netty");
+            if (isFault && thrown != null && !thrown.getClassName().equals(SimCrash.class.getName())) {
+                simulation.unexpected(line);
+            }
+        }
+    }
+}
