@@ -15,6 +15,7 @@ import io.holdfast.proxy.link.LinkDialer;
 import io.holdfast.proxy.metrics.Counters;
 import io.holdfast.proxy.outbox.LaneFeed;
 import io.holdfast.proxy.outbox.WriterAgent;
+import io.holdfast.proxy.uplink.DeliveryPolicies;
 import io.holdfast.proxy.uplink.LaneUplink;
 import io.holdfast.store.OutboxStore;
 import io.holdfast.store.StoreContext;
@@ -48,8 +49,7 @@ public final class SimulatedProxy {
             OutboxStore store,
             Class<? extends Channel> channelClass,
             List<? extends EventLoop> deviceLoops,
-            List<? extends EventLoop> uplinkLoops)
-            throws StoreException {
+            List<? extends EventLoop> uplinkLoops) {
         Counters counters = new Counters();
         LinkDialer dialer = new LinkDialer(channelClass, context.upstream(), null);
         long memory = context.devices().ingressMemoryBudgetBytes();
@@ -66,15 +66,25 @@ public final class SimulatedProxy {
                 counters,
                 settings.epochClock(),
                 settings.nanoClock());
+        DeliveryPolicies policies = new DeliveryPolicies(
+                context.delivery(),
+                context.routes().stream()
+                        .map(route -> new DeliveryPolicies.OfRoute(
+                                store.routeNumber(route.toString()),
+                                route.onPermanentFailure()
+                                        .orElse(context.delivery().onPermanentFailure()),
+                                route.onExpired().orElse(context.delivery().onExpired())))
+                        .toList());
         for (int i = 0; i < store.laneCount(); i++) {
             WriterAgent writer = new WriterAgent(i, store.lane(i), QUEUE_SLOTS, BATCH_BYTES, counters);
             LaneUplink uplink = new LaneUplink(
                     i,
-                    store.lane(i),
+                    store,
                     store.meta().uplinkClientId() + "-" + i,
                     uplinkLoops.get(i),
                     dialer,
                     context.uplink(),
+                    policies,
                     counters,
                     settings.epochClock(),
                     settings.nanoClock());

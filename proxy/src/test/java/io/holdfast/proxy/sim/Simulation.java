@@ -83,6 +83,8 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
                     String.valueOf(plan.uplinkWindow),
                     "--lanes",
                     String.valueOf(plan.lanes),
+                    "--max-lone-hang-ups",
+                    "1000",
                     "--ack-timeout",
                     "5s");
         } catch (RuntimeException e) {

@@ -6,6 +6,6 @@ import org.junit.jupiter.api.Test;
 class SimulationTest {
     @Test
     void promisesHoldForAFewSeeds() {
-        Seeds.play(1, Integer.getInteger("holdfast.sim.few", 150));
+        Seeds.play(1, Integer.getInteger("holdfast.sim.few", 100));
     }
 }
