@@ -54,12 +54,17 @@ final class Checkpoint implements AutoCloseable {
     }
 
     static Checkpoint openReadOnly(final Path laneDirectory, final byte[] salt) throws IOException {
-        return new Checkpoint(SlotPair.readOnly(
+        return new Checkpoint(slotsOf(laneDirectory, salt));
+    }
+
+    /** For a look that changes nothing. */
+    static SlotPair slotsOf(final Path laneDirectory, final byte[] salt) throws IOException {
+        return SlotPair.readOnly(
                 laneDirectory.resolve(FIRST_FILE_NAME),
                 laneDirectory.resolve(SECOND_FILE_NAME),
                 PREALLOCATED,
                 KIND,
-                salt));
+                salt);
     }
 
     int segment() {

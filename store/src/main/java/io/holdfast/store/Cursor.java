@@ -71,8 +71,13 @@ public final class Cursor {
     }
 
     static Cursor openReadOnly(final Path laneDirectory, final byte[] salt) throws IOException {
+        return new Cursor(slotsOf(laneDirectory, salt));
+    }
+
+    /** For a look that changes nothing. */
+    static SlotPair slotsOf(final Path laneDirectory, final byte[] salt) throws IOException {
         final Path file = laneDirectory.resolve(FILE_NAME);
-        return new Cursor(SlotPair.readOnly(file, file, CAPACITY, KIND, salt));
+        return SlotPair.readOnly(file, file, CAPACITY, KIND, salt);
     }
 
     /** Whether an intact slot was there when it was opened; without one nobody knows what the broker has had. */
@@ -235,7 +240,8 @@ public final class Cursor {
      * @throws StoreException if the disk refused; the slot that holds the last good state is untouched, try again later.
      */
     public boolean writeIfDirty() throws StoreException {
-        if (!isDirty && olderDurableSequence == sequence && durableSequence == sequence) {
+        final boolean isWhole = slots.isIntact(0) && slots.isIntact(1);
+        if (!isDirty && isWhole && olderDurableSequence == sequence && durableSequence == sequence) {
             return false;
         }
         write();

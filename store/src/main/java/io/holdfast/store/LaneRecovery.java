@@ -42,6 +42,9 @@ final class LaneRecovery {
     /** Sequences that are missing between records that are there. */
     private long missingRecords;
 
+    /** Records that are finished or there, and were not counted as accepted. */
+    private long uncounted;
+
     LaneRecovery(
             final SegmentFiles files,
             final byte[] salt,
@@ -76,6 +79,7 @@ final class LaneRecovery {
         }
         for (int route = 0; route < pending.length; route++) {
             final long least = cursor.finished(route) + pending[route];
+            uncounted += readAll ? 0 : Math.max(0, least - state.accepted.get(route));
             state.accepted.set(route, readAll ? least : Math.max(least, state.accepted.get(route)));
         }
         if (cursor.sequence() >= state.nextSequence) {
@@ -190,5 +194,9 @@ final class LaneRecovery {
 
     long missingRecords() {
         return missingRecords;
+    }
+
+    long uncounted() {
+        return uncounted;
     }
 }

@@ -157,20 +157,22 @@ public final class OutboxStore implements AutoCloseable {
      * @return what it holds.
      * @throws StoreException if it is in use or no outbox.
      */
-    @SuppressWarnings("try")
     public static StoreStat stat(final Path directory) throws StoreException {
-        if (!Files.exists(directory.resolve(MetaFile.NAME)) && !Files.exists(directory.resolve(MetaFile.COPY_NAME))) {
-            throw new StoreException(directory + " is not a Holdfast data directory: check --data-dir");
+        try (StoppedStore store = StoppedStore.open(directory)) {
+            return store.stat();
         }
-        try (StoreLock lock = StoreLock.take(directory, false)) {
-            final StoreMeta meta = MetaFile.read(directory);
-            if (meta == null) {
-                throw new StoreException(directory.resolve(MetaFile.NAME) + " and " + MetaFile.COPY_NAME
-                        + " are damaged: start the proxy once, which makes them again");
-            }
-            return StoreStat.read(directory, meta, RouteTable.read(directory));
-        } catch (final IOException e) {
-            throw new StoreException("cannot read the data directory " + directory + ": " + e, e);
+    }
+
+    /**
+     * Compares the ledger of a store that no process uses with what is in its log; changes nothing.
+     *
+     * @param directory of the store.
+     * @return what does not add up.
+     * @throws StoreException if it is in use or no outbox.
+     */
+    public static StoreCheck audit(final Path directory) throws StoreException {
+        try (StoppedStore store = StoppedStore.open(directory)) {
+            return store.audit();
         }
     }
 

@@ -168,6 +168,16 @@ final class SlotPair implements AutoCloseable {
         return generations[slot] != 0;
     }
 
+    /** Whether a slot is not intact because it was never written. */
+    boolean isUnwritten(final int slot) {
+        return generations[slot] == 0 && slot == 1 && generations[0] == 1;
+    }
+
+    /** File and offset of a slot. */
+    String placeOf(final int slot) {
+        return files[slot] + " at offset " + offsets[slot];
+    }
+
     /**
      * Reads one slot; {@link #content()} holds it afterwards.
      *

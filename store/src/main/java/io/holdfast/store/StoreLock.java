@@ -11,7 +11,7 @@ import java.util.Set;
 
 /** The operating system's lock on the data directory: it ends with the process, however that ends. */
 final class StoreLock implements AutoCloseable {
-    private static final String NAME = "lock";
+    static final String NAME = "lock";
 
     private final FileChannel channel;
 

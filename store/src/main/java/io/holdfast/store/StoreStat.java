@@ -1,6 +1,7 @@
 package io.holdfast.store;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ public record StoreStat(StoreMeta meta, List<LaneEntry> lanes, Map<String, Route
      * @param finishedSequence every record up to it is finished.
      * @param receivedIds      QoS 2 Packet Identifiers received and not released.
      * @param missingRecords   records that should be in the part that was read and are not.
+     * @param oldestReceiveMs  when the oldest pending PUBLISH came in, epoch milliseconds; 0 if none is pending.
      */
     public record LaneEntry(
             int segments,
@@ -31,7 +33,8 @@ public record StoreStat(StoreMeta meta, List<LaneEntry> lanes, Map<String, Route
             long lastSequence,
             long finishedSequence,
             int receivedIds,
-            long missingRecords) {}
+            long missingRecords,
+            long oldestReceiveMs) {}
 
     /**
      * The ledger of a route.
@@ -75,38 +78,48 @@ public record StoreStat(StoreMeta meta, List<LaneEntry> lanes, Map<String, Route
         final List<LaneEntry> lanes = new ArrayList<>();
         final Map<String, RouteEntry> routes = new TreeMap<>();
         for (int i = 0; i < meta.lanes(); i++) {
-            lanes.add(readLane(OutboxStore.laneDirectory(directory, i), meta, table, routes));
+            lanes.add(readLane(directory, i, meta, table, routes));
         }
         return new StoreStat(meta, List.copyOf(lanes), routes);
     }
 
     private static LaneEntry readLane(
-            final Path directory, final StoreMeta meta, final RouteTable table, final Map<String, RouteEntry> routes)
+            final Path directory,
+            final int number,
+            final StoreMeta meta,
+            final RouteTable table,
+            final Map<String, RouteEntry> routes)
             throws IOException {
-        final byte[] salt = MetaFile.saltOf(meta);
-        final Cursor cursor = Cursor.openReadOnly(directory, salt);
-        try (Checkpoint checkpoint = Checkpoint.openReadOnly(directory, salt)) {
-            final StoreContext context = new StoreContext().segmentBytes(meta.segmentBytes());
-            final SegmentFiles files = new SegmentFiles(directory, context, salt);
-            final LaneState state = new LaneState();
-            final LaneRecovery recovery = new LaneRecovery(files, salt, state, cursor, (segment, offset) -> {});
-            recovery.run(checkpoint, 0, 0);
+        if (!Files.isDirectory(OutboxStore.laneDirectory(directory, number))) {
+            return new LaneEntry(0, 0, 0, 0, 0, 0, 0);
+        }
+        try (StoppedLane lane = new StoppedLane(directory, number, meta)) {
             for (int route = 0; route < table.size(); route++) {
-                routes.merge(table.textOf(route), routeEntry(state, cursor, route), RouteEntry::plus);
+                routes.merge(table.textOf(route), routeEntry(lane.state, lane.cursor, route), RouteEntry::plus);
             }
             int ids = 0;
-            for (final ClientSession session : state.sessions.all()) {
+            for (final ClientSession session : lane.state.sessions.all()) {
                 ids += session.receivedCount();
             }
             return new LaneEntry(
-                    files.count(),
-                    files.bytesOnDisk(),
-                    state.nextSequence - 1,
-                    cursor.sequence(),
+                    lane.files.count(),
+                    lane.files.bytesOnDisk(),
+                    lane.lastSequence(),
+                    lane.cursor.sequence(),
                     ids,
-                    recovery.missingRecords());
-        } finally {
-            cursor.abandon();
+                    lane.recovery.missingRecords(),
+                    oldestReceiveMs(lane));
+        }
+    }
+
+    private static long oldestReceiveMs(final StoppedLane lane) throws IOException {
+        try (LogScan scan = lane.scanFrom(lane.firstPending())) {
+            while (lane.next(scan)) {
+                if (scan.view().kind() == RecordDescriptor.KIND_PUBLISH) {
+                    return scan.view().receiveTimeMs();
+                }
+            }
+            return 0;
         }
     }
 

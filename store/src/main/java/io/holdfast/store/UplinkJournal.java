@@ -72,6 +72,12 @@ public final class UplinkJournal {
                 SlotPair.inOneFile(laneDirectory.resolve(FILE_NAME), CAPACITY, KIND, salt, force), force);
     }
 
+    /** For a look that changes nothing. */
+    static SlotPair slotsOf(final Path laneDirectory, final byte[] salt) throws IOException {
+        final Path file = laneDirectory.resolve(FILE_NAME);
+        return SlotPair.readOnly(file, file, CAPACITY, KIND, salt);
+    }
+
     /**
      * Whether the marks and the broker's session may be relied on. False for a store that is new, was restored or lost its
      * cursor or journal, or that lost power in {@link Durability#PAGE_CACHE}: then dial with clean start 1 and call

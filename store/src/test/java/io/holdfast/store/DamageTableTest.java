@@ -151,9 +151,20 @@ class DamageTableTest {
 
     @TestFactory
     List<DynamicTest> segments() {
+        return tests(segmentRows(0, 2), killed);
+    }
+
+    @TestFactory
+    List<DynamicTest> repairedSegments() {
+        return segmentRows(0).stream()
+                .map(row -> DynamicTest.dynamicTest("repair: " + row.name, () -> checkRepair(row, killed)))
+                .toList();
+    }
+
+    private static List<Row> segmentRows(final int... segments) {
         final List<Row> rows = new ArrayList<>();
         rows.add(new Row("no damage", Kept.NO, true, place -> {}));
-        for (final int segment : new int[] {0, 1, 2}) {
+        for (final int segment : segments) {
             final String where = " of segment " + segment;
             rows.add(new Row("a zero page in the middle" + where, Kept.YES, true, place -> {
                 final long page = place.offsets.get(segment).get(60) & -4096L;
@@ -226,7 +237,33 @@ class DamageTableTest {
                 place.lost(i, 35, 36);
             }
         }));
-        return tests(rows, killed);
+        return rows;
+    }
+
+    /** A slot of cursor, journal or checkpoint, meta or routes: verify names file and offset, a repair writes them again. */
+    @TestFactory
+    List<DynamicTest> repairedFiles() {
+        final List<DynamicTest> tests = new ArrayList<>();
+        for (final String name : List.of(
+                "meta",
+                "meta.bak",
+                "routes",
+                "routes.bak",
+                "lane-0/" + Cursor.FILE_NAME,
+                "lane-0/" + UplinkJournal.FILE_NAME,
+                "lane-0/" + Checkpoint.FIRST_FILE_NAME,
+                "lane-0/" + Checkpoint.SECOND_FILE_NAME)) {
+            tests.add(DynamicTest.dynamicTest(name, () -> {
+                final Path copy = CrashImage.of(killed, parent.resolve("copy-" + copies++));
+                CrashImage.flip(copy.resolve(name), 70);
+                final StoreCheck check = verify(copy);
+                assertEquals(1, check.faults().size(), () -> check.toString());
+                assertTrue(check.faults().get(0).startsWith(copy.resolve(name) + " at offset 0"));
+                StoreRepair.run(copy);
+                assertEquals(List.of(), verify(copy).faults());
+            }));
+        }
+        return tests;
     }
 
     @TestFactory
@@ -241,6 +278,16 @@ class DamageTableTest {
         rows.add(new Row("tail pages zeroed", Kept.NO, false, place -> {
             final int last = place.segments.size() - 1;
             place.zero(last, place.offsets.get(last).get(25) + 100, Files.size(place.segments.get(last)));
+        }));
+        rows.add(new Row("a flipped byte with a later batch behind", Kept.YES, true, place -> {
+            final int last = place.segments.size() - 1;
+            CrashImage.flip(place.segments.get(last), place.offsets.get(last).get(25) + 100);
+            place.lost(last, 25, 26);
+        }));
+        rows.add(new Row("a zero page with a later batch behind", Kept.YES, true, place -> {
+            final int last = place.segments.size() - 1;
+            final long page = place.offsets.get(last).get(25) & -4096L;
+            place.zero(last, page, page + 4096);
         }));
         rows.add(new Row("the newest segment zeroed behind its first batch", Kept.NO, false, place -> {
             final int last = place.segments.size() - 1;
@@ -387,6 +434,9 @@ class DamageTableTest {
     private static void check(final Row row, final Path store) throws Exception {
         final Place place = new Place(CrashImage.of(store, parent.resolve("copy-" + copies++)));
         row.damage.on(place);
+        if (Files.exists(place.lane)) {
+            assertAuditIsClean(place.directory);
+        }
         final long start = System.nanoTime();
         try (StoreFixture fixture = StoreFixture.open(place.directory)) {
             final long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
@@ -420,6 +470,39 @@ class DamageTableTest {
             assertLedgerIsSettled(fixture);
             assertNewRecordsFollow(fixture, RECORDS + 10);
         }
+        assertAuditIsClean(place.directory);
+    }
+
+    /** What is damaged is said; a repair makes it clean, loses no intact record, keeps the file, and can be done twice. */
+    private static void checkRepair(final Row row, final Path store) throws Exception {
+        final Place place = new Place(CrashImage.of(store, parent.resolve("copy-" + copies++)));
+        row.damage.on(place);
+        final StoreCheck before = verify(place.directory);
+        final boolean isDamaged = row.kept == Kept.YES || !place.lost.isEmpty();
+        assertEquals(isDamaged, !before.isClean(), () -> before.toString());
+        final StoreCheck repair = StoreRepair.run(place.directory);
+        assertEquals(row.kept == Kept.YES, !repair.notes().isEmpty(), () -> repair.toString());
+        assertEquals(List.of(), verify(place.directory).faults());
+        assertEquals(List.of(), StoreRepair.run(place.directory).notes(), "nothing left to repair");
+        assertEquals(List.of(), verify(place.directory).faults());
+        assertAuditIsClean(place.directory);
+        try (StoreFixture fixture = StoreFixture.open(place.directory)) {
+            assertEquals(expected(place, FINISHED), numbers(fixture.read()));
+            assertEquals(
+                    row.kept == Kept.YES,
+                    !CrashImage.files(place.directory, SegmentName.DAMAGED).isEmpty());
+            assertNewRecordsFollow(fixture, RECORDS);
+        }
+    }
+
+    private static StoreCheck verify(final Path directory) throws StoreException {
+        try (StoppedStore store = StoppedStore.open(directory)) {
+            return store.verify();
+        }
+    }
+
+    private static void assertAuditIsClean(final Path directory) throws StoreException {
+        assertEquals(List.of(), OutboxStore.audit(directory).faults());
     }
 
     private static void assertNewRecordsFollow(final StoreFixture fixture, final int from) throws Exception {
