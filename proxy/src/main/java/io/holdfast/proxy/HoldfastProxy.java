@@ -218,7 +218,8 @@ public final class HoldfastProxy implements AutoCloseable {
                 store.deadLetters(),
                 store::routeText,
                 new RunningInjector(
-                        loop, writers.stream().map(writer -> writer.feedFor(loop)).toList()),
+                        loop,
+                        writers.stream().map(writer -> writer.feedFor(loop)).toList()),
                 (lane, route, removal, count) ->
                         uplinks.get(lane).deadLettersRemoved(route, removal.dropReason(), count),
                 wallClock);

@@ -1,7 +1,5 @@
 package io.holdfast.store;
 
-import org.agrona.concurrent.UnsafeBuffer;
-
 /**
  * One dead letter, read from disk: why a record was given up, and the record itself.
  *
@@ -13,7 +11,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * @param firstAttemptMs epoch milliseconds of the first; 0 if it was never sent
  * @param givenUpMs      epoch milliseconds
  * @param text           what the broker or the proxy said, for people
- * @param bytes          the record, of the layout {@link RecordDescriptor}
+ * @param view           the record; on bytes of its own, so valid as long as this is
  * @param segment        where it lies
  * @param offset         where it lies
  */
@@ -26,17 +24,19 @@ public record DeadLetter(
         long firstAttemptMs,
         long givenUpMs,
         String text,
-        byte[] bytes,
+        RecordView view,
         int segment,
         long offset) {
 
     /**
-     * The record.
+     * The record, of the layout {@link RecordDescriptor}.
      *
-     * @return a new view of {@link #bytes()}.
+     * @return a copy.
      */
-    public RecordView view() {
-        return new RecordView().wrap(new UnsafeBuffer(bytes), 0, bytes.length);
+    public byte[] bytes() {
+        final byte[] bytes = new byte[view.length()];
+        view.buffer().getBytes(0, bytes);
+        return bytes;
     }
 
     /** Two are the same if they have the same number. */

@@ -148,8 +148,7 @@ final class DeadLetterFile implements AutoCloseable {
             }
         }
         final int bodyCrc = checksum.reset().update(salt).update(body).value();
-        final DeadLetterReason reason =
-                DeadLetterReason.of(chunk.getByte(header + DeadLetterDescriptor.REASON_OFFSET));
+        final DeadLetterReason reason = DeadLetterReason.of(chunk.getByte(header + DeadLetterDescriptor.REASON_OFFSET));
         if (bodyCrc != chunk.getInt(header + DeadLetterDescriptor.BODY_CRC_OFFSET, BIG_ENDIAN) || reason == null) {
             damaged++;
             return null;
@@ -164,7 +163,7 @@ final class DeadLetterFile implements AutoCloseable {
                 chunk.getLong(header + DeadLetterDescriptor.FIRST_ATTEMPT_OFFSET, BIG_ENDIAN),
                 chunk.getLong(header + DeadLetterDescriptor.GIVEN_UP_OFFSET, BIG_ENDIAN),
                 new String(body, recordLength(), textLength(), StandardCharsets.UTF_8),
-                record,
+                new RecordView().wrap(new UnsafeBuffer(record), 0, record.length),
                 segment,
                 offset);
     }
@@ -174,8 +173,9 @@ final class DeadLetterFile implements AutoCloseable {
             final ByteBuffer bytes = chunk.byteBuffer();
             bytes.clear();
             chunkStart = at;
-            while (bytes.hasRemaining() && channel.read(bytes, at + bytes.position()) >= 0) {
-                continue;
+            int read = 0;
+            while (bytes.hasRemaining() && read >= 0) {
+                read = channel.read(bytes, at + bytes.position());
             }
             chunkLength = bytes.position();
         }

@@ -198,8 +198,8 @@ public final class DeadLetters implements AutoCloseable {
             final String text)
             throws StoreException {
         final byte[] words = utf8(text);
-        final byte[] bytes = new byte[(int) DeadLetterDescriptor.align(
-                HEADER_LENGTH + (long) record.length() + words.length)];
+        final byte[] bytes =
+                new byte[(int) DeadLetterDescriptor.align(HEADER_LENGTH + (long) record.length() + words.length)];
         final UnsafeBuffer entry = new UnsafeBuffer(bytes);
         entry.putInt(DeadLetterDescriptor.MAGIC_OFFSET, DeadLetterDescriptor.MAGIC, BIG_ENDIAN);
         entry.putByte(DeadLetterDescriptor.LAYOUT_OFFSET, (byte) DeadLetterDescriptor.LAYOUT_VERSION);
@@ -354,8 +354,7 @@ public final class DeadLetters implements AutoCloseable {
         }
         final int number = nextSegment++;
         final Path file = directory.resolve(String.format("%010d%s", number, SUFFIX));
-        try (FileChannel created =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel created = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             DurableFiles.writeZeros(created, fileBytes);
             if (force) {
                 created.force(true);
@@ -467,10 +466,7 @@ public final class DeadLetters implements AutoCloseable {
     }
 
     private boolean mark(
-            final Segment segment,
-            final DeadLetter letter,
-            final Removal removal,
-            final Map<Integer, FileChannel> open)
+            final Segment segment, final DeadLetter letter, final Removal removal, final Map<Integer, FileChannel> open)
             throws IOException {
         FileChannel marked = open.get(segment.number);
         if (marked == null) {

@@ -24,8 +24,8 @@ final class MetaRescue {
                     + " and every other copy of what they say are damaged: restore " + MetaFile.NAME
                     + " from a backup, or move the directory away and start with an empty one");
         }
-        final StoreMeta created = MetaFile.create(
-                lanes.size(), context.segmentBytes(), context.uplinkClientId(), context.uplinkBroker());
+        final StoreMeta created =
+                MetaFile.create(lanes.size(), context.segmentBytes(), context.uplinkClientId(), context.uplinkBroker());
         return new StoreMeta(
                 created.storeId(),
                 HexFormat.of().formatHex(salt),

@@ -51,7 +51,8 @@ final class RouteTable {
     void add(final List<String> configured, final int used) throws IOException, StoreException {
         final List<String> all = new ArrayList<>(texts);
         if (all.size() < used) {
-            LOGGER.error("{} and its copy are damaged: what the routes 0 to {} were is not known any more", file, used - 1);
+            LOGGER.error(
+                    "{} and its copy are damaged: what the routes 0 to {} were is not known any more", file, used - 1);
         }
         while (all.size() < used) {
             all.add("lost route " + all.size());

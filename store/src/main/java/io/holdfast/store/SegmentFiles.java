@@ -94,7 +94,8 @@ final class SegmentFiles {
         for (final Path file : list(directory)) {
             final String name = String.valueOf(file.getFileName());
             final int precreated = SegmentName.numberOf(file, SegmentName.PRECREATED);
-            final Path sealed = precreated < 0 ? file : directory.resolve(SegmentName.of(precreated, SegmentName.SEALED));
+            final Path sealed =
+                    precreated < 0 ? file : directory.resolve(SegmentName.of(precreated, SegmentName.SEALED));
             if (!Files.exists(sealed) && isWrittenTo(file)) {
                 Files.move(file, sealed);
             } else if (name.endsWith(SegmentName.PRECREATED) || name.endsWith(".cq4t")) {

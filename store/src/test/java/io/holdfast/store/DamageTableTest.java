@@ -92,11 +92,12 @@ class DamageTableTest {
         void lengthWord(final int segment, final int record, final int xorOrValue, final boolean isDelta)
                 throws IOException {
             final long at = offsets.get(segment).get(record);
-            try (FileChannel channel = FileChannel.open(
-                    segments.get(segment), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            try (FileChannel channel =
+                    FileChannel.open(segments.get(segment), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 final ByteBuffer word = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN);
                 channel.read(word, at);
-                word.putInt(0, isDelta ? word.getInt(0) + xorOrValue : xorOrValue).rewind();
+                word.putInt(0, isDelta ? word.getInt(0) + xorOrValue : xorOrValue)
+                        .rewind();
                 channel.write(word, at);
             }
             lost(segment, record, record + 1);
@@ -171,27 +172,37 @@ class DamageTableTest {
                 place.zero(segment, page, page + 4096);
             }));
             rows.add(new Row("truncated inside a record" + where, Kept.YES, true, place -> {
-                CrashImage.truncate(place.segments.get(segment), place.offsets.get(segment).get(60) + 500);
+                CrashImage.truncate(
+                        place.segments.get(segment), place.offsets.get(segment).get(60) + 500);
                 place.lost(segment, 60, place.countIn(segment));
             }));
             rows.add(new Row("a flipped payload byte" + where, Kept.YES, true, place -> {
-                CrashImage.flip(place.segments.get(segment), place.offsets.get(segment).get(60) + 300);
+                CrashImage.flip(
+                        place.segments.get(segment), place.offsets.get(segment).get(60) + 300);
                 place.lost(segment, 60, 61);
             }));
             rows.add(new Row("flipped bytes in the first and the last record" + where, Kept.YES, true, place -> {
                 final int last = place.countIn(segment) - 1;
-                CrashImage.flip(place.segments.get(segment), place.offsets.get(segment).get(0) + 300);
-                CrashImage.flip(place.segments.get(segment), place.offsets.get(segment).get(last) + 300);
+                CrashImage.flip(
+                        place.segments.get(segment), place.offsets.get(segment).get(0) + 300);
+                CrashImage.flip(
+                        place.segments.get(segment), place.offsets.get(segment).get(last) + 300);
                 place.lost(segment, 0, 1);
                 place.lost(segment, last, last + 1);
             }));
             for (final int delta : new int[] {520, 64, 4, -4, -64, -520}) {
-                rows.add(new Row("a length word off by " + delta + where, Kept.YES, true, place ->
-                        place.lengthWord(segment, 60, delta, true)));
+                rows.add(new Row(
+                        "a length word off by " + delta + where,
+                        Kept.YES,
+                        true,
+                        place -> place.lengthWord(segment, 60, delta, true)));
             }
             for (final int value : new int[] {805_306_368, 0x8000_0400, 0xC000_0000, 0x4000_0800, 0x4000_0003, 0, 1}) {
-                rows.add(new Row("a length word of " + Integer.toHexString(value) + where, Kept.YES, true, place ->
-                        place.lengthWord(segment, 60, value, false)));
+                rows.add(new Row(
+                        "a length word of " + Integer.toHexString(value) + where,
+                        Kept.YES,
+                        true,
+                        place -> place.lengthWord(segment, 60, value, false)));
             }
             rows.add(new Row("random length words" + where, Kept.YES, true, place -> {
                 final long seed = System.nanoTime();
@@ -201,21 +212,29 @@ class DamageTableTest {
                     place.lengthWord(segment, i, random.nextInt(), false);
                 }
             }));
-            rows.add(new Row("index pages zeroed" + where, Kept.YES, true, place ->
-                    place.zero(segment, 64, place.offsets.get(segment).get(0))));
+            rows.add(new Row(
+                    "index pages zeroed" + where,
+                    Kept.YES,
+                    true,
+                    place -> place.zero(segment, 64, place.offsets.get(segment).get(0))));
             rows.add(new Row("first page zeroed" + where, Kept.YES, true, place -> place.zero(segment, 0, 4096)));
             rows.add(new Row("first page random" + where, Kept.YES, true, place -> {
                 final byte[] noise = new byte[4096];
                 new Random(segment).nextBytes(noise);
-                try (FileChannel channel =
-                        FileChannel.open(place.segments.get(segment), StandardOpenOption.WRITE)) {
+                try (FileChannel channel = FileChannel.open(place.segments.get(segment), StandardOpenOption.WRITE)) {
                     channel.write(ByteBuffer.wrap(noise), 0);
                 }
             }));
-            rows.add(new Row("the first half zeroed" + where, Kept.YES, true, place ->
-                    place.zero(segment, 0, place.offsets.get(segment).get(60) + 10)));
-            rows.add(new Row("all zero" + where, Kept.NO, true, place ->
-                    place.zero(segment, 0, Files.size(place.segments.get(segment)))));
+            rows.add(new Row(
+                    "the first half zeroed" + where,
+                    Kept.YES,
+                    true,
+                    place -> place.zero(segment, 0, place.offsets.get(segment).get(60) + 10)));
+            rows.add(new Row(
+                    "all zero" + where,
+                    Kept.NO,
+                    true,
+                    place -> place.zero(segment, 0, Files.size(place.segments.get(segment)))));
             rows.add(new Row("empty file" + where, Kept.NO, true, place -> {
                 CrashImage.truncate(place.segments.get(segment), 0);
                 place.lost(segment, 0, place.countIn(segment));
@@ -272,7 +291,8 @@ class DamageTableTest {
         rows.add(new Row("a torn tail", Kept.NO, false, place -> {
             final int last = place.segments.size() - 1;
             final int count = place.countIn(last);
-            CrashImage.truncate(place.segments.get(last), place.offsets.get(last).get(count) - 33);
+            CrashImage.truncate(
+                    place.segments.get(last), place.offsets.get(last).get(count) - 33);
             place.lost(last, count - 1, count);
         }));
         rows.add(new Row("tail pages zeroed", Kept.NO, false, place -> {
@@ -303,7 +323,8 @@ class DamageTableTest {
         rows.add(new Row("a torn tail", Kept.YES, true, place -> {
             final int last = place.segments.size() - 1;
             final int count = place.countIn(last);
-            CrashImage.truncate(place.segments.get(last), place.offsets.get(last).get(count) - 33);
+            CrashImage.truncate(
+                    place.segments.get(last), place.offsets.get(last).get(count) - 33);
             place.lost(last, count - 1, count);
         }));
         rows.add(new Row("a zeroed tail", Kept.YES, true, place -> {
@@ -380,12 +401,18 @@ class DamageTableTest {
                 new Random(2).nextBytes(noise);
                 Files.write(place.file(name), noise);
             }));
-            rows.add(new Row(name + ", a flipped byte in the first slot", Kept.NO, true, place ->
-                    CrashImage.flip(place.file(name), 70)));
+            rows.add(new Row(
+                    name + ", a flipped byte in the first slot",
+                    Kept.NO,
+                    true,
+                    place -> CrashImage.flip(place.file(name), 70)));
         }
         for (final String name : List.of(Cursor.FILE_NAME, UplinkJournal.FILE_NAME)) {
-            rows.add(new Row(name + ", a flipped byte in the second slot", Kept.NO, true, place ->
-                    CrashImage.flip(place.file(name), Files.size(place.file(name)) / 2 + 70)));
+            rows.add(new Row(
+                    name + ", a flipped byte in the second slot",
+                    Kept.NO,
+                    true,
+                    place -> CrashImage.flip(place.file(name), Files.size(place.file(name)) / 2 + 70)));
         }
         rows.add(new Row("both checkpoints zeroed", Kept.NO, true, place -> {
             place.zeroFile(place.file(Checkpoint.FIRST_FILE_NAME));
@@ -445,7 +472,9 @@ class DamageTableTest {
             assertTrue(finished <= FINISHED, "cursor " + finished);
             final List<Message> messages = fixture.read();
             assertEquals(expected(place, finished), numbers(messages));
-            final long missing = row.isCounted ? place.lost.stream().filter(i -> i >= finished).count() : 0;
+            final long missing = row.isCounted
+                    ? place.lost.stream().filter(i -> i >= finished).count()
+                    : 0;
             assertEquals(missing, fixture.lane.stat().missingRecords(), "missing");
             assertEquals(
                     row.kept == Kept.YES,
@@ -535,7 +564,8 @@ class DamageTableTest {
 
     private static List<Integer> numbers(final List<Message> messages) {
         return messages.stream()
-                .map(message -> Integer.valueOf(message.payload().substring(0, message.payload().indexOf(' '))))
+                .map(message -> Integer.valueOf(
+                        message.payload().substring(0, message.payload().indexOf(' '))))
                 .toList();
     }
 }

@@ -105,8 +105,7 @@ public final class ControlSocket implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             arguments[i] = in.readUTF();
         }
-        DataOutputStream answer =
-                new DataOutputStream(new BufferedOutputStream(Channels.newOutputStream(channel)));
+        DataOutputStream answer = new DataOutputStream(new BufferedOutputStream(Channels.newOutputStream(channel)));
         int code;
         try (PrintWriter out = writer(answer, OUT);
                 PrintWriter err = writer(answer, ERR)) {

@@ -15,8 +15,9 @@ import java.util.Set;
  * <p>In a route {@code #} alone matches every topic, those that begin with {@code $} too: a route is no subscription.
  */
 public final class Route {
-    private static final String FORM = "a route is 'hold FILTER' or 'outbox[:KEY=VALUE,…] FILTER' with when-full=hold|reject,"
-            + " on-permanent-failure=dead-letter|drop, on-expired=dead-letter|drop";
+    private static final String FORM =
+            "a route is 'hold FILTER' or 'outbox[:KEY=VALUE,…] FILTER' with when-full=hold|reject,"
+                    + " on-permanent-failure=dead-letter|drop, on-expired=dead-letter|drop";
 
     private static final Set<String> KEYS = Set.of("when-full", "on-permanent-failure", "on-expired");
 

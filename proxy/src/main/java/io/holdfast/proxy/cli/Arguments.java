@@ -61,7 +61,8 @@ final class Arguments {
             } else if (subcommand != null) {
                 command = subcommand.getCommandSpec();
                 commandEnd = at;
-            } else if (!word.startsWith("-") && positionals < command.positionalParameters().size()) {
+            } else if (!word.startsWith("-")
+                    && positionals < command.positionalParameters().size()) {
                 positionals++;
             } else {
                 throw badUsage(describeUnknown(word));

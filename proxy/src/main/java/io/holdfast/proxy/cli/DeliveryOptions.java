@@ -1,7 +1,7 @@
 package io.holdfast.proxy.cli;
 
-import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.GiveUp;
+import io.holdfast.proxy.ProxyContext;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

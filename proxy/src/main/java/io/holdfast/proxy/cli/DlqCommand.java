@@ -69,8 +69,7 @@ final class DlqCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(
-                spec.commandLine(), "a command is missing: list, show, replay, export or purge");
+        throw new ParameterException(spec.commandLine(), "a command is missing: list, show, replay, export or purge");
     }
 
     private interface Task {
@@ -128,9 +127,7 @@ final class DlqCommand implements Runnable {
             name = "show",
             mixinStandardHelpOptions = true,
             description = "Shows all about one dead letter. Changes nothing.")
-    int show(
-            @Mixin DataDirectory data,
-            @Parameters(paramLabel = "ID", description = "Its number in the list.") long id)
+    int show(@Mixin DataDirectory data, @Parameters(paramLabel = "ID", description = "Its number in the list.") long id)
             throws StoreException, IOException {
         return execute(data.directory(), (desk, out) -> {
             boolean[] found = new boolean[1];
@@ -175,7 +172,8 @@ final class DlqCommand implements Runnable {
             @Mixin LetterSelection selection,
             @Option(
                             names = "--even-expired",
-                            description = "Also those whose Message Expiry Interval has passed; they will not expire again.")
+                            description =
+                                    "Also those whose Message Expiry Interval has passed; they will not expire again.")
                     boolean evenExpired)
             throws StoreException, IOException {
         selection.checkChosen();
@@ -183,7 +181,8 @@ final class DlqCommand implements Runnable {
             DeadLetterDesk.Replay replay = desk.replay(selection.wanted(), selection.limit(), evenExpired);
             out.println(replay.replayed() + " replayed, " + desk.count() + " left");
             if (replay.expired() > 0) {
-                out.println(replay.expired() + " not replayed: they have expired (--even-expired sends them all the same)");
+                out.println(
+                        replay.expired() + " not replayed: they have expired (--even-expired sends them all the same)");
             }
             if (replay.isFull()) {
                 throw new StoreException("stopped: the outbox is full. Let it drain, then go on with the rest");

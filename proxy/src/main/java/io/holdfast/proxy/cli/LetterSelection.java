@@ -20,11 +20,7 @@ final class LetterSelection {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
 
-    @Option(
-            names = "--id",
-            paramLabel = "N[-M]",
-            split = ",",
-            description = "Numbers, or ranges of them: 3,7-9.")
+    @Option(names = "--id", paramLabel = "N[-M]", split = ",", description = "Numbers, or ranges of them: 3,7-9.")
     private List<String> ids = new ArrayList<>();
 
     @Option(names = "--client", paramLabel = "ID", description = "Those of one Client Identifier.")
@@ -66,8 +62,8 @@ final class LetterSelection {
         Predicate<DeadLetter> wanted = letter -> true;
         if (!ids.isEmpty()) {
             List<long[]> ranges = ids.stream().map(this::range).toList();
-            wanted = wanted.and(letter ->
-                    ranges.stream().anyMatch(range -> letter.id() >= range[0] && letter.id() <= range[1]));
+            wanted = wanted.and(
+                    letter -> ranges.stream().anyMatch(range -> letter.id() >= range[0] && letter.id() <= range[1]));
         }
         if (client != null) {
             wanted = wanted.and(letter -> letter.view().clientId().equals(client));

@@ -10,7 +10,10 @@ final class Printable {
             char c = text.charAt(i);
             if (c == '\\') {
                 escaped.append("\\\\");
-            } else if (Character.isISOControl(c) || Character.getType(c) == Character.FORMAT || c == '\u2028' || c == '\u2029') {
+            } else if (Character.isISOControl(c)
+                    || Character.getType(c) == Character.FORMAT
+                    || c == '\u2028'
+                    || c == '\u2029') {
                 escaped.append(String.format("\\u%04x", (int) c));
             } else {
                 escaped.append(c);

@@ -50,11 +50,7 @@ public final class DeadLetterDesk {
 
     /** @param routeTexts the text of a route by the store's number */
     public DeadLetterDesk(
-            DeadLetters letters,
-            IntFunction<String> routeTexts,
-            Injector injector,
-            Ledger ledger,
-            EpochClock clock) {
+            DeadLetters letters, IntFunction<String> routeTexts, Injector injector, Ledger ledger, EpochClock clock) {
         this.letters = letters;
         this.routeTexts = routeTexts;
         this.injector = injector;
@@ -130,7 +126,7 @@ public final class DeadLetterDesk {
 
     /** Without the packet id: no device waits for it. */
     private byte[] recordOf(DeadLetter letter) {
-        byte[] bytes = letter.bytes().clone();
+        byte[] bytes = letter.bytes();
         UnsafeBuffer record = new UnsafeBuffer(bytes);
         record.putShort(RecordDescriptor.PACKET_ID_OFFSET, (short) 0, ByteOrder.BIG_ENDIAN);
         if (isExpired(letter)) {

@@ -32,7 +32,8 @@ public final class RunningInjector implements DeadLetterDesk.Injector {
         eventLoop.execute(() -> {
             int index = 0;
             for (byte[] bytes : records) {
-                ByteBuf record = Unpooled.directBuffer(bytes.length, bytes.length).writeBytes(bytes);
+                ByteBuf record =
+                        Unpooled.directBuffer(bytes.length, bytes.length).writeBytes(bytes);
                 feeds.get(lane).inject(batch, record, index++);
             }
         });

@@ -85,8 +85,7 @@ public enum Meter {
     UPLINK_SESSION_EXPIRY_LOWERED(
             "holdfast.uplink.session_expiry_lowered", "", "CONNACKs that granted the uplink a session that ends."),
 
-    UPLINK_HUNG_UP(
-            "holdfast.uplink.hung_up", "", "Times the broker closed an uplink while PUBLISHes were unanswered."),
+    UPLINK_HUNG_UP("holdfast.uplink.hung_up", "", "Times the broker closed an uplink while PUBLISHes were unanswered."),
     DEAD_LETTER_FAILED("holdfast.dead_letters.failed", "", "Times a dead letter could not be written: tried again."),
 
     DEVICE_TLS_NO_TLS("holdfast.tls.device.failed", "no_tls", "Devices that sent plain bytes to a TLS listener."),

@@ -1,7 +1,7 @@
 package io.holdfast.proxy.uplink;
 
-import io.holdfast.proxy.ProxyContext;
 import io.holdfast.proxy.GiveUp;
+import io.holdfast.proxy.ProxyContext;
 import java.util.Arrays;
 import java.util.List;
 
@@ -25,8 +25,8 @@ public final class DeliveryPolicies {
     public DeliveryPolicies(ProxyContext.Delivery settings, List<OfRoute> routes) {
         this.settings = settings;
         this.fallback = bits(settings.onPermanentFailure(), settings.onExpired());
-        this.byRoute = new byte
-                [routes.stream().mapToInt(OfRoute::storeNumber).max().orElse(-1) + 1];
+        this.byRoute =
+                new byte[routes.stream().mapToInt(OfRoute::storeNumber).max().orElse(-1) + 1];
         Arrays.fill(byRoute, fallback);
         for (OfRoute route : routes) {
             byRoute[route.storeNumber()] = bits(route.onPermanentFailure(), route.onExpired());

@@ -29,8 +29,7 @@ final class GivingUp {
         void onLost(long number);
     }
 
-    private record Waiting(
-            long number, DeadLetterReason reason, int reasonCode, String text, boolean maybeAtBroker) {}
+    private record Waiting(long number, DeadLetterReason reason, int reasonCode, String text, boolean maybeAtBroker) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(GivingUp.class);
     private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);

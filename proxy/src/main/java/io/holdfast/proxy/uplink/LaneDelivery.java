@@ -118,9 +118,8 @@ final class LaneDelivery implements GivingUp.Listener {
         this.pacer = new DrainPacer(
                 policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime());
         // so far an earlier process may have sent, in a broker session that is still there
-        this.duplicateBelow = journal.hasHistory()
-                ? Math.min(cursor.sendNumber() + maxSpan, lane.firstSendNumberOfProcess())
-                : 0;
+        this.duplicateBelow =
+                journal.hasHistory() ? Math.min(cursor.sendNumber() + maxSpan, lane.firstSendNumberOfProcess()) : 0;
         this.retryBackoff = new Backoff(100, 30_000, clock.nanoTime());
     }
 
@@ -370,8 +369,7 @@ final class LaneDelivery implements GivingUp.Listener {
 
     /** Before a restart; whether that mark is on disk as well, a kill may have prevented. */
     private void givenUpEarlier(RecordView record, long number, boolean maybeAtBroker) {
-        byte verdict =
-                lane.isDeadLettered(record.sequence()) ? SendWindow.DEAD_LETTERED : SendWindow.REFUSED_FOR_GOOD;
+        byte verdict = lane.isDeadLettered(record.sequence()) ? SendWindow.DEAD_LETTERED : SendWindow.REFUSED_FOR_GOOD;
         if (!journal.isGivenUp(number)) {
             journal.givenUp(number);
         }
@@ -436,13 +434,7 @@ final class LaneDelivery implements GivingUp.Listener {
         }
         boolean maybeAtBroker = dup && record.qos() == 2 && window.state(number) != SendWindow.REFUSED;
         if (!fitsBroker(record)) {
-            giveUp(
-                    number,
-                    SendWindow.BEYOND_BROKER_LIMIT,
-                    DeadLetterReason.BROKER_LIMIT,
-                    0,
-                    LIMIT_TEXT,
-                    maybeAtBroker);
+            giveUp(number, SendWindow.BEYOND_BROKER_LIMIT, DeadLetterReason.BROKER_LIMIT, 0, LIMIT_TEXT, maybeAtBroker);
             return;
         }
         long nowMs = wallClock.time();
@@ -763,8 +755,7 @@ final class LaneDelivery implements GivingUp.Listener {
         long number = record.sendNumber();
         if (record.qos() == 0) {
             if (!isExpired(record)
-                    || !disposeOfQos0(
-                            record, policies.dropsExpired(record.routeNumber()), DeadLetterReason.EXPIRED)) {
+                    || !disposeOfQos0(record, policies.dropsExpired(record.routeNumber()), DeadLetterReason.EXPIRED)) {
                 return false;
             }
             qos0HandledUpTo = record.sequence();

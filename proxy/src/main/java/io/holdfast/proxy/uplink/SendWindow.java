@@ -179,7 +179,11 @@ final class SendWindow {
     boolean isAnyInFlight(int connection) {
         for (long number = base; number - base <= mask; number++) {
             byte state = states[index(number)];
-            if (state >= SENT && state != REFUSED && state != GIVING_UP && state <= CLEARING && isSentOn(number, connection)) {
+            if (state >= SENT
+                    && state != REFUSED
+                    && state != GIVING_UP
+                    && state <= CLEARING
+                    && isSentOn(number, connection)) {
                 return true;
             }
         }

@@ -45,7 +45,8 @@ class DlqCommandTest {
                 .sessionPresent(true)
                 .on(
                         Packet.PUBLISH,
-                        (connection, publish) -> refuses.get() && publish.topic().startsWith("bad")
+                        (connection, publish) -> refuses.get()
+                                        && publish.topic().startsWith("bad")
                                 ? Packets.ack(
                                         publish.qos() == 2 ? Packet.PUBREC : Packet.PUBACK, publish.packetId(), 0x87)
                                 : null);
@@ -149,7 +150,9 @@ class DlqCommandTest {
         assertTrue(err.contains("--reason is refused"), err);
         assertEquals(1, dlq("show", "99"));
         assertTrue(err.contains("there is no dead letter 99"), err);
-        assertEquals(1, execute("dlq", "list", "--data-dir", directory.resolve("none").toString()));
+        assertEquals(
+                1,
+                execute("dlq", "list", "--data-dir", directory.resolve("none").toString()));
         assertFalse(err.isEmpty());
     }
 
@@ -166,9 +169,8 @@ class DlqCommandTest {
     private int execute(String... arguments) {
         StringWriter outText = new StringWriter();
         StringWriter errText = new StringWriter();
-        CommandLine line = Holdfast.commandLine()
-                .setOut(new PrintWriter(outText, true))
-                .setErr(new PrintWriter(errText, true));
+        CommandLine line =
+                Holdfast.commandLine().setOut(new PrintWriter(outText, true)).setErr(new PrintWriter(errText, true));
         int code = Holdfast.execute(line, Map.of(), arguments);
         out = outText.toString();
         err = errText.toString();

@@ -50,8 +50,8 @@ class DeadLetterTest {
     /** The seed's rule: attempts AND time. */
     @Test
     void refusedForATimeIsGivenUpOnlyWhenAttemptsAndBudgetAreUsedUp() {
-        try (UplinkFixture fixture = new UplinkFixture(
-                Packets.V5, directory, "--max-replay-attempts", "3", "--replay-budget", "1s")) {
+        try (UplinkFixture fixture =
+                new UplinkFixture(Packets.V5, directory, "--max-replay-attempts", "3", "--replay-budget", "1s")) {
             AtomicInteger refusals = refuse(fixture, "m1", 0x97, Integer.MAX_VALUE);
             fixture.publish(1, 0, 3);
             await().atMost(UplinkFixture.SOON).until(() -> fixture.proxy.ledgerTotal("pending") == 0);
@@ -62,8 +62,8 @@ class DeadLetterTest {
 
     @Test
     void attemptsAloneDoNotGiveUp() {
-        try (UplinkFixture fixture = new UplinkFixture(
-                Packets.V5, directory, "--max-replay-attempts", "1", "--replay-budget", "15m")) {
+        try (UplinkFixture fixture =
+                new UplinkFixture(Packets.V5, directory, "--max-replay-attempts", "1", "--replay-budget", "15m")) {
             refuse(fixture, "m1", 0x97, 4);
             fixture.publish(2, 0, 3);
             fixture.awaitDelivered(3);
@@ -106,9 +106,11 @@ class DeadLetterTest {
             fixture.broker.acceptUplink();
             fixture.awaitDelivered(1);
             assertEquals(1, fixture.proxy.ledgerTotal("dead_lettered"));
-            assertEquals(List.of(1), fixture.broker.uplinkReceived(Packet.PUBLISH).stream()
-                    .map(Packet::qos)
-                    .toList());
+            assertEquals(
+                    List.of(1),
+                    fixture.broker.uplinkReceived(Packet.PUBLISH).stream()
+                            .map(Packet::qos)
+                            .toList());
         }
     }
 
@@ -137,8 +139,7 @@ class DeadLetterTest {
             await().until(() -> fixture.proxy.ledgerTotal("delivered") == 3);
             assertEquals(1, fixture.proxy.ledgerTotal("dead_lettered"));
             assertEquals(
-                    List.of("m3"),
-                    UplinkFixture.payloads(fixture.broker.uplinkReceived(Packet.PUBLISH), Packets.V5));
+                    List.of("m3"), UplinkFixture.payloads(fixture.broker.uplinkReceived(Packet.PUBLISH), Packets.V5));
         }
     }
 

@@ -41,7 +41,11 @@ class PoisonRecordTest {
                     .distinct()
                     .toList();
             assertEquals(
-                    IntStream.range(0, 20).filter(i -> i != 7).mapToObj(i -> "m" + i).toList(), arrived);
+                    IntStream.range(0, 20)
+                            .filter(i -> i != 7)
+                            .mapToObj(i -> "m" + i)
+                            .toList(),
+                    arrived);
             fixture.publish(qos, 20, 30);
             await().atMost(UplinkFixture.SOON).until(() -> fixture.proxy.ledgerTotal("delivered") == 29);
         }
@@ -76,7 +80,8 @@ class PoisonRecordTest {
             await().atMost(UplinkFixture.SOON).until(() -> fixture.proxy.ledgerTotal("pending") == 0);
             assertEquals(1, fixture.proxy.ledgerTotal("dead_lettered"));
             int poisonId = fixture.broker.uplinkReceived(Packet.PUBLISH).get(0).packetId();
-            assertTrue(UplinkFixture.ids(fixture.broker.uplinkReceived(Packet.PUBREL)).contains(poisonId));
+            assertTrue(UplinkFixture.ids(fixture.broker.uplinkReceived(Packet.PUBREL))
+                    .contains(poisonId));
         }
     }
 
@@ -89,7 +94,8 @@ class PoisonRecordTest {
                 return Packets.NONE;
             });
             fixture.publish(1, 0, 1);
-            await().atMost(UplinkFixture.SOON).until(() -> fixture.broker.uplinkConnections().size() > 8);
+            await().atMost(UplinkFixture.SOON)
+                    .until(() -> fixture.broker.uplinkConnections().size() > 8);
             assertEquals(0, fixture.proxy.count(Meter.UPLINK_HUNG_UP));
             assertEquals(1, fixture.proxy.ledgerTotal("pending"));
         }
