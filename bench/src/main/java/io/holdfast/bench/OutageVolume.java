@@ -107,6 +107,7 @@ public final class OutageVolume implements Callable<Integer> {
     private long reportedAtNs = startedNs;
     private long liveBefore;
     private long largestAnonymousKib;
+    private long longestGapMs;
 
     /** Runs it. */
     public static void main(String[] arguments) {
@@ -134,16 +135,14 @@ public final class OutageVolume implements Callable<Integer> {
 
     private void play() throws Exception {
         broker = Target.mosquitto(program(), directory);
-        proxy = startProxy();
+        proxy = startProxy("with an empty outbox");
         fill();
         proxy.kill();
-        long restartNs = clock.nanoTime();
-        proxy = startProxy();
-        say("ready %d ms after the restart", TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - restartNs));
+        proxy = startProxy("with the backlog");
         proxy.kill(); // so that it takes nothing from the bare publisher
         broker = Target.mosquitto(program(), directory, broker.port());
         double before = bareRate();
-        proxy = startProxy();
+        proxy = startProxy("with the backlog and the broker");
         double drained = drain();
         if (drainAll) {
             awaitEmpty();
@@ -153,13 +152,20 @@ public final class OutageVolume implements Callable<Integer> {
         say(
                 "drain %,.0f/s; bare publisher %,.0f/s before, %,.0f/s after; ratio %.2f",
                 drained, before, after, 2 * drained / (before + after));
-        say("anonymous resident memory of the proxy: at most %d MiB", largestAnonymousKib / 1024);
+        say(
+                "anonymous resident memory of the proxy: at most %d MiB; live publishes waited at most %d ms",
+                largestAnonymousKib / 1024,
+                longestGapMs);
     }
 
-    private Target startProxy() throws IOException, InterruptedException {
+    private Target startProxy(String how) throws IOException, InterruptedException {
         List<String> flags = new ArrayList<>(List.of("--uplink-window", Integer.toString(window)));
         flags.addAll(proxyFlags);
-        return Target.proxy("Holdfast", holdfast, directory.resolve("data"), broker, proxyJavaOptions, flags);
+        long startNs = clock.nanoTime();
+        Target started =
+                Target.proxy("Holdfast", holdfast, directory.resolve("data"), broker, proxyJavaOptions, flags);
+        say("ready %d ms after the start %s", TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - startNs), how);
+        return started;
     }
 
     // ---- the outage
@@ -266,11 +272,13 @@ public final class OutageVolume implements Callable<Integer> {
                 throw new IOException("the live publisher lost its connection", live.failure());
             }
             long acknowledged = live.acknowledged();
+            long gapMs = live.takeLongestGapMs();
             liveText = String.format(
                     Locale.ROOT,
                     "; live %.0f/s, longest wait %d ms",
                     Math.max(0, acknowledged - liveBefore) / seconds,
-                    live.takeLongestGapMs());
+                    gapMs);
+            longestGapMs = Math.max(longestGapMs, gapMs);
             liveBefore = acknowledged;
         }
         say(
