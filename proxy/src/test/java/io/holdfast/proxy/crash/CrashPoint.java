@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
  * The instants at which a message or a piece of state changes hands, where a crash is most likely to find a mistake. Woven into
  * the classes by {@link CrashPointAgent}; the product knows nothing of them.
  */
+@SuppressWarnings("ImmutableEnumChecker") // it goes by an annotation that no class here has
 enum CrashPoint {
     // a PUBLISH on its way in
     BEFORE_APPEND(2000, entry("LaneWriter", "publish")),
