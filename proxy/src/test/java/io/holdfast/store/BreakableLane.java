@@ -45,9 +45,9 @@ public final class BreakableLane implements AutoCloseable {
         failingForces = count;
     }
 
-    /** Every append fails from now on. */
-    public void failAppends() {
-        failingAppends = true;
+    /** Whether every append fails from now on. */
+    public void failAppends(final boolean isFailing) {
+        failingAppends = isFailing;
     }
 
     @Override

@@ -412,9 +412,9 @@ public final class Lane {
     }
 
     /**
-     * Whether the log has failed: nothing is acknowledged any more until a restart. Any thread.
+     * Whether the disk refuses what the writer has to write: nothing is acknowledged meanwhile. Any thread.
      *
-     * @return true once a method of the writer has thrown.
+     * @return true from the time when a method of the writer has thrown until {@link LaneWriter#goOn()} has succeeded.
      */
     public boolean hasFailed() {
         return hasFailed;
@@ -426,8 +426,8 @@ public final class Lane {
         }
     }
 
-    void failed() {
-        hasFailed = true;
+    void failed(final boolean isFailed) {
+        hasFailed = isFailed;
     }
 
     void sessions(final int count) {

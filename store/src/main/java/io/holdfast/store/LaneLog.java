@@ -38,7 +38,7 @@ interface LaneLog extends AutoCloseable {
     void roll(int segment) throws IOException;
 
     /**
-     * Appends one record to the open segment. After an exception nothing may be appended or acknowledged any more.
+     * Appends one record to the open segment. After an exception only {@link #close()} may follow, and then another segment.
      *
      * @param record to append.
      * @param offset of its first byte.
@@ -52,6 +52,7 @@ interface LaneLog extends AutoCloseable {
     /** Has everything appended to the open segment, and the file's name, on stable storage when it returns. */
     void force() throws IOException;
 
+    /** Gives up the open segment, whatever its state; {@link #roll(int)} may follow. */
     @Override
     void close() throws IOException;
 }

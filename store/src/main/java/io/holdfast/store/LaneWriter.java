@@ -23,7 +23,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * that they can be appended again should the disk refuse to sync their segment.
  *
  * <p>For the lane's one writer thread, which must not be interrupted (the JDK closes a file channel under an interrupted
- * thread). After a {@link StoreException} nothing may be acknowledged any more; every later call throws again.
+ * thread). After a {@link StoreException} nothing may be acknowledged and every call throws, until {@link #goOn()} has written
+ * the unforced records elsewhere. The call that threw has recorded nothing; {@link #force()} has lost nothing.
  */
 public final class LaneWriter {
     /** Kept free at the end of each segment for records that let the outbox drain. */
@@ -34,6 +35,7 @@ public final class LaneWriter {
     private static final int CHECKPOINTS_PER_ROLL = 2;
     private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
     private static final long SWEEP_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final int NO_SEGMENT = -1;
 
     // for the life of the writer
     private final Lane lane;
@@ -66,7 +68,10 @@ public final class LaneWriter {
     private long retryAtNs;
     private boolean isRetryTimed;
     private long sweptAtNs;
+
+    // while the disk refuses
     private StoreException failure;
+    private long goOnAtNs;
 
     LaneWriter(
             final Lane lane,
@@ -277,7 +282,7 @@ public final class LaneWriter {
      * the disk refuses, the segment is given up and its unforced records go to a fresh one (an fsync that failed must not be
      * tried again).
      *
-     * @throws StoreException if that failed too.
+     * @throws StoreException if that failed too; they are kept for {@link #goOn()}.
      */
     public void force() throws StoreException {
         checkUsable();
@@ -288,12 +293,40 @@ public final class LaneWriter {
             log.force();
         } catch (final IOException e) {
             errorHandler.onError(e);
+            lane.countDeadSegment();
             replaceDeadSegment();
         }
+        batchIsDurable();
+    }
+
+    private void batchIsDurable() {
         lane.counting();
         countBatch();
         batchLength = 0;
         lane.durable(log.position(), state.nextSequence - 1);
+    }
+
+    /**
+     * Goes on after a {@link StoreException}: the unforced records go to a fresh segment and are durable then. Tries at most
+     * once a second.
+     *
+     * @return true if everything appended is durable and more can be appended; false if the disk still refuses.
+     */
+    public boolean goOn() {
+        final long nowNs = nanoClock.nanoTime();
+        if (failure != null && nowNs - goOnAtNs >= 0) {
+            try {
+                if (batchLength > 0) {
+                    replaceDeadSegment();
+                    batchIsDurable();
+                }
+                failure = null;
+                lane.failed(false);
+            } catch (final StoreException e) {
+                goOnAtNs = nowNs + RETRY_NS;
+            }
+        }
+        return failure == null;
     }
 
     /**
@@ -367,10 +400,10 @@ public final class LaneWriter {
 
     void close() throws StoreException, IOException {
         try {
-            if (failure == null) {
-                force();
-                writeCheckpoint();
-            }
+            goOnAtNs = nanoClock.nanoTime();
+            goOn();
+            force();
+            writeCheckpoint();
         } finally {
             log.close();
         }
@@ -418,13 +451,14 @@ public final class LaneWriter {
             return false;
         }
         force();
+        final int segment = files.takeReady(state.nextSequence);
         try {
             isSegmentFromReserve = !files.isWithinLimits();
-            log.roll(files.takeReady(state.nextSequence));
+            log.roll(segment);
             checkpointsDue = CHECKPOINTS_PER_ROLL;
             return true;
-        } catch (final IOException | RuntimeException | InternalError e) {
-            throw failed("cannot go on to the next segment in " + lane.directory(), e);
+        } catch (final IOException | RuntimeException | InternalError | AssertionError e) {
+            throw failed(segment, "cannot go on to the next segment in " + lane.directory(), e);
         }
     }
 
@@ -465,27 +499,29 @@ public final class LaneWriter {
         try {
             log.append(batch, start, length);
         } catch (final IOException | RuntimeException | InternalError | AssertionError e) {
-            throw failed("cannot append to the log in " + lane.directory(), e);
+            throw failed(NO_SEGMENT, "cannot append to the log in " + lane.directory(), e);
         }
         batchLength = start + length;
         state.nextSequence++;
     }
 
     private void replaceDeadSegment() throws StoreException {
-        lane.countDeadSegment();
+        int segment = NO_SEGMENT;
         try {
             if (!files.isReady() && !files.prepare(true)) {
                 throw new IOException("no segment to go on with");
             }
             final long firstSequence = batch.getLong(LENGTH_PREFIX + RecordDescriptor.SEQUENCE_OFFSET, BIG_ENDIAN);
-            log.roll(files.takeReady(firstSequence));
+            segment = files.takeReady(firstSequence);
+            log.roll(segment);
+            isSegmentFromReserve = !files.isWithinLimits();
             checkpointsDue = CHECKPOINTS_PER_ROLL;
             for (int at = 0; at < batchLength; at += LENGTH_PREFIX + batch.getInt(at)) {
                 log.append(batch, at + LENGTH_PREFIX, batch.getInt(at));
             }
             log.force();
         } catch (final IOException | RuntimeException | InternalError | AssertionError e) {
-            throw failed("the disk refuses to sync in " + lane.directory() + ": check the disk", e);
+            throw failed(segment, "the disk refuses to sync in " + lane.directory() + ": check the disk", e);
         }
     }
 
@@ -498,9 +534,23 @@ public final class LaneWriter {
         }
     }
 
-    private StoreException failed(final String message, final Throwable cause) {
-        lane.failed();
-        failure = new StoreException(message + "; nothing is acknowledged any more until a restart", cause);
+    /** The log is not trusted any more: {@link #goOn()} opens it anew. */
+    private StoreException failed(final int emptySegment, final String message, final Throwable cause) {
+        failure = new StoreException(message + "; nothing is acknowledged until it can be written again", cause);
+        goOnAtNs = nanoClock.nanoTime() + RETRY_NS;
+        lane.failed(true);
+        try {
+            log.close();
+        } catch (final IOException | RuntimeException | InternalError | AssertionError e) {
+            errorHandler.onError(e);
+        }
+        if (emptySegment != NO_SEGMENT) {
+            try {
+                files.delete(emptySegment); // nothing in it is durable: else each attempt would leave one behind
+            } catch (final IOException e) {
+                errorHandler.onError(e);
+            }
+        }
         return failure;
     }
 

@@ -145,6 +145,7 @@ final class SegmentLog implements LaneLog {
                 appender.close();
                 queue.close();
                 appender = null;
+                Files.deleteIfExists(directory.resolve("metadata.cq4t")); // it may hold a lock that nobody gives back
                 // Unmaps the segments now, not some time later on a thread of the library.
                 BackgroundResourceReleaser.releasePendingResources();
             }

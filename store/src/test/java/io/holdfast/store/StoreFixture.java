@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** A store with one writer and one uplink, both stepped by the test's own thread. */
@@ -34,17 +35,18 @@ final class StoreFixture implements AutoCloseable {
         writer = lane.writer();
     }
 
-    private StoreFixture(final Path directory, final UnaryOperator<LaneLog> log) throws StoreException, IOException {
-        final StoreContext context = context(directory).errorHandler(errors::add);
+    private StoreFixture(final Path directory, final NanoClock clock, final UnaryOperator<LaneLog> log)
+            throws StoreException, IOException {
+        final StoreContext context = context(directory).nanoClock(clock).errorHandler(errors::add);
         store = null;
         lane = Lane.open(directory, context, SALT, log.apply(new SegmentLog(directory, context.segmentBytes(), true)));
         writer = lane.writer();
     }
 
     /** One lane alone, with something between the writer and its log. */
-    static StoreFixture openLane(final Path directory, final UnaryOperator<LaneLog> log)
+    static StoreFixture openLane(final Path directory, final NanoClock clock, final UnaryOperator<LaneLog> log)
             throws StoreException, IOException {
-        return new StoreFixture(directory, log);
+        return new StoreFixture(directory, clock, log);
     }
 
     static StoreContext context(final Path directory) {

@@ -55,8 +55,16 @@ public final class ProxyReport {
     /** Listeners up, and the outbox accepts or the broker is there: an outage of the broker is no reason to be taken out. */
     boolean isReady() {
         boolean listening = listeners.stream().allMatch(Listener::isOpen);
-        boolean accepting = writers.stream().noneMatch(WriterAgent::isFailed);
-        return listening && (services.routes().anyOutbox() ? accepting : isUplinkHealthy());
+        return listening && ((services.routes().anyOutbox() && isOutboxAccepting()) || isUplinkHealthy());
+    }
+
+    private boolean isOutboxAccepting() {
+        for (int i = 0; i < writers.size(); i++) {
+            if (writers.get(i).isFailed() || services.store().lane(i).isFull()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Records flow, or there are none to flow. */

@@ -21,6 +21,7 @@ import io.holdfast.proxy.outbox.LaneFeed;
 import io.holdfast.proxy.outbox.OutboxClient;
 import io.holdfast.proxy.outbox.OutboxEntry;
 import io.holdfast.store.ClientSession;
+import io.holdfast.store.Lane;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +52,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private final String clientId;
     private final byte[] clientIdBytes;
     private final long epoch;
+    private final Lane lane;
     private final LaneFeed feed;
     private final AckStage acks = new AckStage(this);
     private final InboundIds ids = new InboundIds();
@@ -95,7 +97,9 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         this.clientId = clientId;
         this.clientIdBytes = clientId.getBytes(StandardCharsets.UTF_8);
         this.epoch = epoch;
-        this.feed = loop.feed(services.store().laneFor(clientId));
+        int laneNumber = services.store().laneFor(clientId);
+        this.lane = services.store().lane(laneNumber);
+        this.feed = loop.feed(laneNumber);
         this.receiveMaximum = limits.receiveMaximum();
         this.aliases = new TopicAliases(limits.topicAliasMaximum());
         this.reasonStrings = reasonStrings;
@@ -106,8 +110,15 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         acks.version(version);
     }
 
-    /** Asks the lane for the session; {@link AdmittedDevice#onSessionOpen} follows. */
+    /**
+     * Asks the lane for the session; {@link AdmittedDevice#onSessionOpen} follows. Not while the disk refuses: devices that
+     * come again and again would pile up in front of the writer.
+     */
     public void open(boolean sessionPresent) {
+        if (lane.hasFailed()) {
+            loop.eventLoop().execute(this::refuseSession);
+            return;
+        }
         feed.openSession(this, clientId, epoch, sessionPresent);
     }
 
@@ -256,7 +267,11 @@ public final class PublishAdmission implements OutboxClient, AckListener {
 
     private void onQos0(PublishView publish, ByteBuf aliasTopic, int route) {
         if (settings.storeQos0() && routes.mode(route) == DeliveryMode.OUTBOX) {
-            submit(publish, aliasTopic, route, -1);
+            if (lane.hasFailed()) {
+                counters.increment(Meter.DROPPED_QOS0_FULL);
+            } else {
+                submit(publish, aliasTopic, route, -1);
+            }
         } else {
             device.link().forwardQos0(frameToForward(publish, aliasTopic, false));
         }
@@ -282,10 +297,19 @@ public final class PublishAdmission implements OutboxClient, AckListener {
             acks.settlePublish(slot, ReasonCode.SUCCESS); // again one that was dropped for a cap
             return;
         }
+        if (owner == InboundIds.NONE && isRejected(route) && lane.hasFailed()) {
+            counters.increment(Meter.REJECTED_STORE_FAILED);
+            acks.settlePublish(slot, ReasonCode.QUOTA_EXCEEDED);
+            return;
+        }
         if (publish.qos() == 2 && owner == InboundIds.NONE) {
             ids.put(packetId, InboundIds.OUTBOX, true);
         }
         submit(publish, aliasTopic, route, slot);
+    }
+
+    private boolean isRejected(int route) {
+        return version.isV5() && routes.whenFull(route) == WhenFull.REJECT;
     }
 
     private void submit(PublishView publish, ByteBuf aliasTopic, int route, long slot) {
@@ -300,7 +324,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         int bytes = record.readableBytes();
         outboxBytes += bytes;
         services.budget().acquire(bytes);
-        boolean rejectWhenFull = slot < 0 || (version.isV5() && routes.whenFull(route) == WhenFull.REJECT);
+        boolean rejectWhenFull = slot < 0 || isRejected(route);
         feed.publish(this, session, epoch, record, publish.packetId(), slot, rejectWhenFull);
     }
 
@@ -367,13 +391,19 @@ public final class PublishAdmission implements OutboxClient, AckListener {
     private void onSessionOpen(OutboxEntry entry) {
         session = entry.session();
         if (entry.outcome() != OutboxEntry.Outcome.STORED) {
-            device.closeRefusing(ReasonCode.SERVER_UNAVAILABLE, "the outbox cannot open its session");
+            refuseSession();
             return;
         }
         for (int packetId : entry.receivedIds()) {
             ids.put(packetId, InboundIds.OUTBOX, false);
         }
         device.onSessionOpen();
+    }
+
+    private void refuseSession() {
+        if (!closed) {
+            device.closeRefusing(ReasonCode.SERVER_UNAVAILABLE, "the outbox cannot open its session");
+        }
     }
 
     private void onPublishDecided(OutboxEntry entry) {

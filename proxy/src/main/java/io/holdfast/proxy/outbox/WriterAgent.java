@@ -29,6 +29,10 @@ public final class WriterAgent implements Agent {
     private final int batchBytes;
     private final List<OutboxEntry> batch = new ArrayList<>();
     private final List<LaneFeed> touched = new ArrayList<>();
+
+    /** The first that the disk has refused; it comes before all that wait in the queue. */
+    private OutboxEntry unappended;
+
     private volatile Runnable onDurable = () -> {};
     private volatile boolean failed;
 
@@ -62,7 +66,7 @@ public final class WriterAgent implements Agent {
         return queue;
     }
 
-    /** Whether the last sync failed. Any thread. */
+    /** Whether the disk refuses: nothing is answered until it takes what waits. Any thread. */
     public boolean isFailed() {
         return failed;
     }
@@ -74,6 +78,9 @@ public final class WriterAgent implements Agent {
 
     @Override
     public int doWork() {
+        if (failed && !goOn()) {
+            return 0;
+        }
         int work = appendWaiting();
         if (work > 0) {
             syncAndAnswer();
@@ -81,7 +88,23 @@ public final class WriterAgent implements Agent {
         return work + maintain();
     }
 
+    /** Answers what was waiting for the disk, if that takes it now. */
+    private boolean goOn() {
+        if (!writer.goOn()) {
+            return false;
+        }
+        LOG.info("Lane {} can write again", number);
+        failed = false;
+        queue.pause(false);
+        onDurable.run();
+        answer();
+        return true;
+    }
+
     private int maintain() {
+        if (failed) {
+            return 0;
+        }
         try {
             int work = writer.maintain();
             if (writer.isForceNeeded()) {
@@ -97,20 +120,34 @@ public final class WriterAgent implements Agent {
     private int appendWaiting() {
         OutboxEntry entry;
         int bytes = 0;
-        while (batch.size() < BATCH_ENTRIES && bytes < batchBytes && (entry = queue.poll()) != null) {
+        while (batch.size() < BATCH_ENTRIES && bytes < batchBytes && (entry = poll()) != null) {
+            if (!append(entry)) {
+                unappended = entry;
+                break;
+            }
             bytes += entry.chargedBytes;
             batch.add(entry);
-            append(entry);
-            entry.feed.decided = entry.number;
-            if (!entry.feed.inBatch) {
-                entry.feed.inBatch = true;
-                touched.add(entry.feed);
-            }
+            decided(entry);
         }
         return batch.size();
     }
 
-    private void append(OutboxEntry entry) {
+    private void decided(OutboxEntry entry) {
+        entry.feed.decided = entry.number;
+        if (!entry.feed.inBatch) {
+            entry.feed.inBatch = true;
+            touched.add(entry.feed);
+        }
+    }
+
+    private OutboxEntry poll() {
+        OutboxEntry entry = unappended;
+        unappended = null;
+        return entry == null ? queue.poll() : entry;
+    }
+
+    /** False if the disk refuses: nothing is recorded of it. */
+    private boolean append(OutboxEntry entry) {
         try {
             switch (entry.kind) {
                 case PUBLISH -> entry.outcome = publish(entry);
@@ -127,9 +164,10 @@ public final class WriterAgent implements Agent {
                     entry.outcome = OutboxEntry.Outcome.STORED;
                 }
             }
+            return true;
         } catch (StoreException e) {
             fail(e);
-            entry.outcome = OutboxEntry.Outcome.FAILED;
+            return false;
         }
     }
 
@@ -177,17 +215,19 @@ public final class WriterAgent implements Agent {
         };
     }
 
+    /** If the disk refuses, what it was asked to take waits unanswered, and so does all that comes behind. */
     private void syncAndAnswer() {
         try {
             writer.force();
-            failed = false;
-            onDurable.run();
         } catch (StoreException e) {
             fail(e);
-            for (int i = 0; i < batch.size(); i++) {
-                batch.get(i).outcome = OutboxEntry.Outcome.FAILED;
-            }
+            return;
         }
+        onDurable.run();
+        answer();
+    }
+
+    private void answer() {
         batch.clear();
         for (int i = 0; i < touched.size(); i++) {
             LaneFeed feed = touched.get(i);
@@ -200,18 +240,31 @@ public final class WriterAgent implements Agent {
     private void fail(StoreException e) {
         if (!failed) {
             failed = true;
-            LOG.error(
-                    "Lane {} cannot write; nothing is acknowledged with success until it can: {}",
-                    number,
-                    e.getMessage(),
-                    e);
+            queue.pause(true);
+            LOG.error("Lane {} cannot write; tries again each second: {}", number, e.getMessage(), e);
         }
     }
 
     @Override
     public void onClose() {
-        while (appendWaiting() > 0) {
+        while (!failed && appendWaiting() > 0) {
             syncAndAnswer();
         }
+        if (failed) {
+            leaveUnanswered();
+        }
+    }
+
+    /** Nobody may be told anything: a start may yet find the records. */
+    private void leaveUnanswered() {
+        OutboxEntry entry;
+        while ((entry = poll()) != null) {
+            batch.add(entry);
+            decided(entry);
+        }
+        for (int i = 0; i < batch.size(); i++) {
+            batch.get(i).outcome = OutboxEntry.Outcome.STALE;
+        }
+        answer();
     }
 }

@@ -14,6 +14,9 @@ final class WriterQueue implements IdleStrategy {
     private final MpscVarHandleArrayQueue<OutboxEntry> queue;
     private volatile Thread sleeper;
 
+    /** The writer's own: it takes nothing off the queue for now. */
+    private boolean isPaused;
+
     /** Makes a queue of at least {@code slots} slots. */
     WriterQueue(int slots) {
         queue = new MpscVarHandleArrayQueue<>(slots);
@@ -33,6 +36,11 @@ final class WriterQueue implements IdleStrategy {
         return queue.relaxedPoll();
     }
 
+    /** While it is paused the writer sleeps although entries wait. Writer only. */
+    void pause(boolean paused) {
+        isPaused = paused;
+    }
+
     void wake() {
         Thread thread = sleeper;
         if (thread != null) {
@@ -50,7 +58,7 @@ final class WriterQueue implements IdleStrategy {
     @Override
     public void idle() {
         sleeper = Thread.currentThread();
-        if (queue.isEmpty()) {
+        if (isPaused || queue.isEmpty()) {
             LockSupport.parkNanos(this, PARK_NS);
         }
         sleeper = null;
