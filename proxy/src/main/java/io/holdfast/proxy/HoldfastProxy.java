@@ -44,7 +44,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.AgentRunner;
-import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SleepingMillisIdleStrategy;
 import org.agrona.concurrent.SystemEpochClock;
@@ -68,14 +67,14 @@ public final class HoldfastProxy implements AutoCloseable {
     private final ProxyContext context;
     private final Counters counters = new Counters();
     private final ClientRegistry registry = new ClientRegistry();
-    private final EpochClock wallClock = SystemEpochClock.INSTANCE;
     private final NanoClock clock = SystemNanoClock.INSTANCE;
+    private final SteadyEpochClock wallClock = new SteadyEpochClock(SystemEpochClock.INSTANCE, clock);
     private final List<WriterAgent> writers = new ArrayList<>();
     private final List<AgentRunner> writerRunners = new ArrayList<>();
     private final List<LaneUplink> uplinks = new ArrayList<>();
     private final List<Listener> listeners = new ArrayList<>();
     private final IdentityHashMap<EventLoop, LoopContext> loops = new IdentityHashMap<>();
-    private final List<Runnable> fileWatches = new ArrayList<>();
+    private final List<Runnable> watches = new ArrayList<>();
     private final ErrorHandler errorHandler = error -> LOG.error("An agent failed", error);
     private OutboxStore store;
     private EventLoopGroup deviceLoops;
@@ -117,6 +116,7 @@ public final class HoldfastProxy implements AutoCloseable {
 
     private void startAll() throws IOException, StoreException {
         Transport transport = Transport.best();
+        watches.add(wallClock::look);
         loadTls();
         store = OutboxStore.open(storeContext());
         RouteTable routes = new RouteTable(context.routes(), store::routeNumber);
@@ -169,12 +169,12 @@ public final class HoldfastProxy implements AutoCloseable {
     /** First of all, so that a wrong file is told before anything is touched. */
     private void loadTls() throws IOException {
         if (context.deviceTls().isPresent()) {
-            deviceTls = new DeviceTls(context.deviceTls().get(), counters, wallClock, clock);
-            fileWatches.add(deviceTls::reloadIfChanged);
+            deviceTls = new DeviceTls(context.deviceTls().get(), counters, SystemEpochClock.INSTANCE, clock);
+            watches.add(deviceTls::reloadIfChanged);
         }
         if (context.upstream().tls()) {
-            brokerTls = new BrokerTls(context.upstream(), context.brokerTls(), counters, wallClock);
-            fileWatches.add(brokerTls::reloadIfChanged);
+            brokerTls = new BrokerTls(context.upstream(), context.brokerTls(), counters, SystemEpochClock.INSTANCE);
+            watches.add(brokerTls::reloadIfChanged);
         }
     }
 
@@ -235,7 +235,7 @@ public final class HoldfastProxy implements AutoCloseable {
                 new SleepingMillisIdleStrategy(HOUSEKEEPING_INTERVAL_MS),
                 errorHandler,
                 null,
-                new HousekeepingAgent(store, fileWatches, clock));
+                new HousekeepingAgent(store, watches, clock));
         AgentRunner.startOnThread(housekeeping);
         if (anyOutbox || hasBacklog()) {
             uplinks.forEach(LaneUplink::start);

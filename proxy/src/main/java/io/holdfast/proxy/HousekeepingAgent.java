@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What may take its time: makes each lane's next segment in advance, deletes those that are finished, and watches files that
- * may be replaced.
+ * What may take its time: makes each lane's next segment in advance, deletes those that are finished, and looks at what
+ * may change: files, the wall clock.
  */
 final class HousekeepingAgent implements Agent {
     private static final Logger LOG = LoggerFactory.getLogger(HousekeepingAgent.class);
@@ -22,17 +22,17 @@ final class HousekeepingAgent implements Agent {
     private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final OutboxStore store;
-    private final List<Runnable> fileWatches;
+    private final List<Runnable> watches;
     private final NanoClock clock;
     private long watchAtNs;
     private long reclaimAtNs;
     private long prepareAtNs;
     private String lastComplaint = "";
 
-    /** {@code fileWatches} look at files that may be replaced while the proxy runs; each is run once a second. */
-    HousekeepingAgent(OutboxStore store, List<Runnable> fileWatches, NanoClock clock) {
+    /** {@code watches} look at what may change while the proxy runs: files, the wall clock. Each is run once a second. */
+    HousekeepingAgent(OutboxStore store, List<Runnable> watches, NanoClock clock) {
         this.store = store;
-        this.fileWatches = fileWatches;
+        this.watches = watches;
         this.clock = clock;
         this.reclaimAtNs = clock.nanoTime();
         this.prepareAtNs = reclaimAtNs;
@@ -46,7 +46,7 @@ final class HousekeepingAgent implements Agent {
 
     @Override
     public int doWork() {
-        return prepareSegments() + reclaim() + watchFiles();
+        return prepareSegments() + reclaim() + watch();
     }
 
     private int prepareSegments() {
@@ -89,12 +89,12 @@ final class HousekeepingAgent implements Agent {
         return deleted;
     }
 
-    private int watchFiles() {
+    private int watch() {
         if (clock.nanoTime() - watchAtNs < 0) {
             return 0;
         }
         watchAtNs = clock.nanoTime() + WATCH_NS;
-        fileWatches.forEach(Runnable::run);
+        watches.forEach(Runnable::run);
         return 0;
     }
 
