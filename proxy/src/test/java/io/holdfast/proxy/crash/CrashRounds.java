@@ -11,6 +11,8 @@ import io.holdfast.proxy.testing.ResendingDevice;
 import io.holdfast.proxy.testing.SessionEndingDevice;
 import io.holdfast.proxy.testing.Sockets;
 import io.holdfast.proxy.testing.Subscribers;
+import io.holdfast.store.StoppedStore;
+import io.holdfast.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,6 +55,7 @@ final class CrashRounds {
     private String listen = "mqtt";
     private Sockets sockets = Sockets.PLAIN;
     private PowerCutDisk disk;
+    private Path dataDirectory;
 
     /**
      * Rounds that have not begun.
@@ -91,7 +94,8 @@ final class CrashRounds {
      * @return a line about what was shown
      * @throws AssertionError if a promise was broken
      */
-    String run(Path dataDirectory, String... flags) throws IOException, InterruptedException {
+    String run(Path newDataDirectory, String... flags) throws IOException, InterruptedException {
+        dataDirectory = newDataDirectory;
         String what = (disk == null ? "kill -9" : "power cut") + " in front of "
                 + broker.getClass().getSimpleName() + ", rounds " + from + " to " + (from + rounds - 1) + ", seed "
                 + seed;
@@ -101,7 +105,7 @@ final class CrashRounds {
                 IntStream.range(0, devices).mapToObj(i -> "dev" + i).toList());
         names.add(SESSION_ENDER);
         try (Subscribers subscribers = new Subscribers(broker.port(), names);
-                CrashingProxy proxy = new CrashingProxy(arguments(dataDirectory, flags), disk)) {
+                CrashingProxy proxy = new CrashingProxy(arguments(flags), disk)) {
             startDevices();
             try {
                 firstStart(proxy);
@@ -122,6 +126,7 @@ final class CrashRounds {
                 assertEquals(List.of(), delivery.faults(), line);
                 checkLedger(delivery, subscribers);
                 assertEquals(0, proxy.end(), "exit code");
+                audit("the end");
                 System.out.println(line);
                 return line;
             } finally {
@@ -130,7 +135,7 @@ final class CrashRounds {
         }
     }
 
-    private List<String> arguments(Path dataDirectory, String... flags) {
+    private List<String> arguments(String... flags) {
         List<String> arguments = new ArrayList<>(List.of(
                 "run",
                 "--upstream",
@@ -171,7 +176,17 @@ final class CrashRounds {
         CrashPoint point = points.get(random.nextInt(points.size()));
         boolean isReached = !proxy.startUntil(point, point.randomTime(random)) || proxy.reachesPoint(POINT_PATIENCE);
         proxy.crash();
+        audit("the first start, " + point);
         count.atPoint(point, isReached);
+    }
+
+    /** What the crash left: the ledger fits the log (P7). */
+    private void audit(String when) {
+        try (StoppedStore store = StoppedStore.open(dataDirectory)) {
+            assertEquals(List.of(), store.audit().faults(), when);
+        } catch (StoreException e) {
+            throw new AssertionError(when + ": " + e.getMessage(), e);
+        }
     }
 
     private void play(CrashingProxy proxy, int round) throws IOException, InterruptedException {
@@ -180,6 +195,7 @@ final class CrashRounds {
             ledger.check();
             TimeUnit.MILLISECONDS.sleep(random.nextInt(50, 1500)); // the instant is what is random here
             proxy.crash();
+            audit("round " + round + ", at a random instant");
             count.atRandom();
         } else {
             List<CrashPoint> points = CrashPoint.ofAnyStart();
@@ -187,6 +203,7 @@ final class CrashRounds {
             boolean isReady = proxy.startUntil(point, point.randomTime(random));
             boolean isReached = !isReady || proxy.reachesPoint(POINT_PATIENCE);
             proxy.crash();
+            audit("round " + round + ", " + point);
             count.atPoint(point, isReached);
         }
         if (round + 1 == from + rounds) {
