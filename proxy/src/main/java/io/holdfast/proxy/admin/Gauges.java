@@ -68,6 +68,9 @@ final class Gauges {
         }
         counter(Meter.SEGMENTS_RECLAIMED, tags, () -> lane.stat().segmentsReclaimed());
         counter(Meter.SEGMENTS_DEAD, tags, () -> lane.stat().deadSegments());
+        counter(Meter.OUTBOX_MISSING, tags, () -> lane.stat().missingRecords());
+        counter(Meter.OUTBOX_DAMAGED_PLACES, tags, () -> lane.stat().damagedPlaces());
+        counter(Meter.OUTBOX_DAMAGED_FILES_DELETED, tags, () -> lane.stat().damagedFilesDeleted());
         counter(Meter.RECEIVED_ID_REUSED, tags, () -> lane.stat().receivedIdsReused());
         gauge(Meter.UPLINK_UP, tags, () -> report.uplink(number).status().state() == UplinkState.RUNNING ? 1 : 0);
         gauge(Meter.UPLINK_IN_FLIGHT, tags, () -> report.uplink(number).status().inFlight());

@@ -127,6 +127,18 @@ public enum Meter {
     OUTBOX_DROPPED(Kind.LANE_COUNTER, "holdfast.outbox.dropped", "Records dropped, by reason, ever."),
     SEGMENTS_RECLAIMED(Kind.LANE_COUNTER, "holdfast.outbox.segments.reclaimed", "Segment files deleted."),
     SEGMENTS_DEAD(Kind.LANE_COUNTER, "holdfast.outbox.segments.dead", "Segment files given up: a sync failed."),
+    OUTBOX_MISSING(
+            Kind.LANE_COUNTER,
+            "holdfast.outbox.missing",
+            "Records that were in the log and are not any more: damaged, or their file is gone."),
+    OUTBOX_DAMAGED_PLACES(
+            Kind.LANE_COUNTER,
+            "holdfast.outbox.damaged.places",
+            "Places in segment files that were found damaged; the log names file and offset."),
+    OUTBOX_DAMAGED_FILES_DELETED(
+            Kind.LANE_COUNTER,
+            "holdfast.outbox.damaged.files.deleted",
+            "Damaged files deleted because more than 8, or 256 MiB, were kept in a lane."),
     RECEIVED_ID_REUSED(
             Kind.LANE_COUNTER,
             "holdfast.publish.id_reused",
