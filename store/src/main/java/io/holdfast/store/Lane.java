@@ -308,19 +308,19 @@ public final class Lane {
      * Does nothing until then, that is, until the cursor has reached {@link #durableSequence()}. To be called by the lane's
      * uplink thread, with nothing in flight, when {@link LaneReader#missingRecords()} is not 0; each start does it too.
      *
-     * @return records counted as dropped.
+     * @return records counted as dropped; -1 if the lane is not drained, so that it has to be called again.
      */
     public long settleDamaged() {
         final long version = ledgerVersion.get();
         final long[] left = new long[RouteTable.MAX_ROUTES];
         if (cursor.sequence() < durableSequence) {
-            return 0;
+            return -1;
         }
         for (int route = 0; route < left.length; route++) {
             left[route] = state.accepted.getAcquire(route) - cursor.finished(route);
         }
         if ((version & 1) != 0 || ledgerVersion.get() != version) {
-            return 0; // the writer has counted more meanwhile: not drained
+            return -1; // the writer has counted more meanwhile
         }
         long settled = 0;
         for (int route = 0; route < left.length; route++) {

@@ -56,12 +56,12 @@ final class StoreAudit {
             unsettled += compare(number, lane, route, inLog[route]);
         }
         if (missing > 0) {
-            notes.add("lane " + number + ": " + missing + " record(s) above the cursor are missing, of which " + unsettled
-                    + " will be counted as dropped (damaged)");
+            notes.add("lane " + number + ": " + missing + " record(s) above the cursor are missing, of which "
+                    + unsettled + " will be counted as dropped (damaged)");
         }
         if (unsettled > missing) {
-            faults.add("lane " + number + ": " + unsettled + " record(s) are pending in the ledger and not in the log, but "
-                    + missing + " are missing");
+            faults.add("lane " + number + ": " + unsettled
+                    + " record(s) are pending in the ledger and not in the log, but " + missing + " are missing");
         }
         if (lane.recovery.uncounted() > lane.recovery.missingRecords()) {
             faults.add("lane " + number + ": " + lane.recovery.uncounted()
@@ -78,7 +78,8 @@ final class StoreAudit {
         }
         final String where = "lane " + number + ", route '" + routes.textOf(route) + "': ";
         final long pending = accepted - finished;
-        notes.add(where + accepted + " accepted = " + finished + " finished + " + pending + " pending; in the log " + inLog);
+        notes.add(where + accepted + " accepted = " + finished + " finished + " + pending + " pending; in the log "
+                + inLog);
         if (pending < inLog) {
             faults.add(where + pending + " pending in the ledger, but " + inLog + " in the log");
         }

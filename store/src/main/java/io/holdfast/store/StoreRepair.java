@@ -102,8 +102,7 @@ public final class StoreRepair {
             Files.move(fresh, kept, StandardCopyOption.ATOMIC_MOVE);
         }
         long records = 0;
-        try (FileChannel channel =
-                FileChannel.open(fresh, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(fresh, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             try (SegmentReader reader = new SegmentReader(salt)) {
                 reader.open(file, 0);
                 long end = 0;

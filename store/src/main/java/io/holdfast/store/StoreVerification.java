@@ -19,8 +19,7 @@ final class StoreVerification {
     }
 
     StoreCheck run() throws IOException {
-        for (final String name :
-                List.of(MetaFile.NAME, MetaFile.COPY_NAME, RouteTable.NAME, RouteTable.COPY_NAME)) {
+        for (final String name : List.of(MetaFile.NAME, MetaFile.COPY_NAME, RouteTable.NAME, RouteTable.COPY_NAME)) {
             final Path file = directory.resolve(name);
             if (!Files.exists(file)) {
                 faults.add(file + ": is missing; the next start makes it again");

@@ -85,8 +85,9 @@ final class OutboxCommand implements Runnable {
     @Command(
             name = "repair",
             mixinStandardHelpOptions = true,
-            description = "Writes damaged segments again with what is intact in them, keeps the damaged files aside, and "
-                    + "makes the rest as a start would. A start does without it; verify is clean afterwards.")
+            description =
+                    "Writes damaged segments again with what is intact in them, keeps the damaged files aside, and "
+                            + "makes the rest as a start would. A start does without it; verify is clean afterwards.")
     int repair(@Mixin DataDirectory directory) throws StoreException {
         return print(StoreRepair.run(directory.directory()), "done");
     }
@@ -103,7 +104,9 @@ final class OutboxCommand implements Runnable {
     private static void print(StoreStat stat, PrintWriter out) {
         out.printf(
                 "store %s, %d lane(s), uplink client id '%s'%n",
-                stat.meta().storeId(), stat.meta().lanes(), Printable.escape(stat.meta().uplinkClientId()));
+                stat.meta().storeId(),
+                stat.meta().lanes(),
+                Printable.escape(stat.meta().uplinkClientId()));
         for (int i = 0; i < stat.lanes().size(); i++) {
             print(i, stat.lanes().get(i), out);
         }
@@ -132,7 +135,9 @@ final class OutboxCommand implements Runnable {
                 lane.finishedSequence(),
                 lane.receivedIds());
         if (lane.oldestReceiveMs() != 0) {
-            out.printf("lane %d: the oldest pending record came in at %s%n", number, Instant.ofEpochMilli(lane.oldestReceiveMs()));
+            out.printf(
+                    "lane %d: the oldest pending record came in at %s%n",
+                    number, Instant.ofEpochMilli(lane.oldestReceiveMs()));
         }
         if (lane.missingRecords() > 0) {
             out.printf("lane %d: %d record(s) are missing%n", number, lane.missingRecords());

@@ -37,7 +37,10 @@ final class OutboxDumpCommand implements Callable<Integer> {
     @Mixin
     private RecordFilter filter;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "A new file, readable for its owner. Default: standard output.")
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description = "A new file, readable for its owner. Default: standard output.")
     private Path file;
 
     private long written;

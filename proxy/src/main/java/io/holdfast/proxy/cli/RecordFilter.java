@@ -19,7 +19,10 @@ final class RecordFilter {
 
     private TopicFilter filter;
 
-    @Option(names = "--topic", paramLabel = "FILTER", description = "Only records whose topic matches this Topic Filter.")
+    @Option(
+            names = "--topic",
+            paramLabel = "FILTER",
+            description = "Only records whose topic matches this Topic Filter.")
     void topic(String text) {
         try {
             filter = TopicFilter.compile(text);

@@ -266,8 +266,11 @@ final class LaneDelivery implements GivingUp.Listener {
                 && window.isEmpty()
                 && cursor.sequence() >= lane.durableSequence()) {
             long missing = reader.missingRecords();
-            LOG.error("{} damaged records are counted as dropped", lane.settleDamaged());
-            missingSettled = missing;
+            long settled = lane.settleDamaged();
+            if (settled >= 0) {
+                LOG.error("{} damaged records are counted as dropped", settled);
+                missingSettled = missing;
+            }
         }
     }
 
