@@ -5,7 +5,6 @@ import static java.nio.ByteOrder.BIG_ENDIAN;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicLongArray;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -20,6 +19,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  *     int   number of sessions; per session:
  *             short length of the Client Identifier, its bytes, long expiry in milliseconds, int number of ids;
  *             per id: short Packet Identifier, int content checksum
+ *     int   number of routes; per route two longs: dropped as new, dropped as duplicate (not in checkpoints of old)
  * </pre>
  */
 final class Checkpoint implements AutoCloseable {
@@ -94,7 +94,7 @@ final class Checkpoint implements AutoCloseable {
      *
      * @return false if there is none.
      */
-    boolean load(final SessionTable sessions, final AtomicLongArray accepted, final long nowNs) throws IOException {
+    boolean load(final LaneState state, final long nowNs) throws IOException {
         final int newest = slots.load();
         if (newest < 0) {
             return false;
@@ -103,47 +103,47 @@ final class Checkpoint implements AutoCloseable {
         if (slots.isIntact(older) && slots.read(older) >= 0) {
             olderSegment = slots.content().getInt(SlotPair.HEADER_LENGTH, BIG_ENDIAN);
         }
-        slots.read(newest);
-        decode(slots.content(), sessions, accepted, nowNs);
+        decode(slots.content(), SlotPair.HEADER_LENGTH + slots.read(newest), state, nowNs);
         return true;
     }
 
     /** Everything in the state must be durable in the log already, else a restart would know an id without its message. */
-    void write(
-            final int fromSegment,
-            final long sequence,
-            final long sendNumber,
-            final int routes,
-            final AtomicLongArray accepted,
-            final SessionTable sessions)
-            throws IOException {
-        slots.ensureCapacity(lengthOf(routes, sessions));
+    void write(final int fromSegment, final LaneState state) throws IOException {
+        final int routes = RouteTable.MAX_ROUTES;
+        slots.ensureCapacity(lengthOf(routes, state.sessions));
         final UnsafeBuffer content = slots.content();
         int at = SlotPair.HEADER_LENGTH;
         content.putInt(at, fromSegment, BIG_ENDIAN);
-        content.putLong(at + 4, sequence, BIG_ENDIAN);
-        content.putLong(at + 12, sendNumber, BIG_ENDIAN);
+        content.putLong(at + 4, state.nextSequence, BIG_ENDIAN);
+        content.putLong(at + 12, state.nextSendNumber, BIG_ENDIAN);
         content.putInt(at + 20, routes, BIG_ENDIAN);
         at += 24;
         for (int i = 0; i < routes; i++) {
-            content.putLong(at, accepted.get(i), BIG_ENDIAN);
+            content.putLong(at, state.accepted.get(i), BIG_ENDIAN);
             at += Long.BYTES;
         }
         final int countAt = at;
         at += Integer.BYTES;
         int count = 0;
-        for (final ClientSession session : sessions.all()) {
+        for (final ClientSession session : state.sessions.all()) {
             if (session.receivedCount() > 0) {
                 at = encode(content, at, session);
                 count++;
             }
         }
         content.putInt(countAt, count, BIG_ENDIAN);
+        content.putInt(at, routes, BIG_ENDIAN);
+        at += Integer.BYTES;
+        for (int i = 0; i < routes; i++) {
+            content.putLong(at, state.droppedNew.get(i), BIG_ENDIAN);
+            content.putLong(at + Long.BYTES, state.droppedDuplicate.get(i), BIG_ENDIAN);
+            at += 2 * Long.BYTES;
+        }
         slots.write(at - SlotPair.HEADER_LENGTH);
         olderSegment = segment;
         segment = fromSegment;
-        nextSequence = sequence;
-        nextSendNumber = sendNumber;
+        nextSequence = state.nextSequence;
+        nextSendNumber = state.nextSendNumber;
     }
 
     Path file() {
@@ -160,7 +160,7 @@ final class Checkpoint implements AutoCloseable {
     }
 
     private static int lengthOf(final int routes, final SessionTable sessions) {
-        long length = 24 + (long) routes * Long.BYTES + Integer.BYTES;
+        long length = 24 + 3L * routes * Long.BYTES + 2 * Integer.BYTES;
         for (final ClientSession session : sessions.all()) {
             length += 14 + session.clientIdBytes().length + 6L * session.receivedCount();
         }
@@ -185,8 +185,7 @@ final class Checkpoint implements AutoCloseable {
         return at;
     }
 
-    private void decode(
-            final UnsafeBuffer content, final SessionTable sessions, final AtomicLongArray accepted, final long nowNs) {
+    private void decode(final UnsafeBuffer content, final int end, final LaneState state, final long nowNs) {
         int at = SlotPair.HEADER_LENGTH;
         segment = content.getInt(at, BIG_ENDIAN);
         nextSequence = content.getLong(at + 4, BIG_ENDIAN);
@@ -194,7 +193,7 @@ final class Checkpoint implements AutoCloseable {
         final int routes = content.getInt(at + 20, BIG_ENDIAN);
         at += 24;
         for (int i = 0; i < routes; i++) {
-            accepted.set(i, content.getLong(at, BIG_ENDIAN));
+            state.accepted.set(i, content.getLong(at, BIG_ENDIAN));
             at += Long.BYTES;
         }
         final int count = content.getInt(at, BIG_ENDIAN);
@@ -203,7 +202,7 @@ final class Checkpoint implements AutoCloseable {
             final byte[] clientId = new byte[content.getShort(at, BIG_ENDIAN) & 0xFFFF];
             content.getBytes(at + 2, clientId);
             at += 2 + clientId.length;
-            final ClientSession session = sessions.restore(
+            final ClientSession session = state.sessions.restore(
                     new String(clientId, StandardCharsets.UTF_8), content.getLong(at, BIG_ENDIAN), nowNs);
             final int ids = content.getInt(at + 8, BIG_ENDIAN);
             at += 12;
@@ -211,6 +210,18 @@ final class Checkpoint implements AutoCloseable {
                 session.receive(content.getShort(at, BIG_ENDIAN) & 0xFFFF, content.getInt(at + 2, BIG_ENDIAN));
                 at += 6;
             }
+        }
+        if (at < end) {
+            decodeDrops(content, at, state);
+        }
+    }
+
+    private static void decodeDrops(final UnsafeBuffer content, final int start, final LaneState state) {
+        int at = start + Integer.BYTES;
+        for (int i = 0; i < content.getInt(start, BIG_ENDIAN); i++) {
+            state.droppedNew.set(i, content.getLong(at, BIG_ENDIAN));
+            state.droppedDuplicate.set(i, content.getLong(at + Long.BYTES, BIG_ENDIAN));
+            at += 2 * Long.BYTES;
         }
     }
 }

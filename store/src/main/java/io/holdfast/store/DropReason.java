@@ -13,7 +13,11 @@ public enum DropReason {
     /** Removed by the operator. */
     PURGED(4),
     /** Taken out of the dead letters and appended again; the copy counts as accepted once more. */
-    REPLAYED(5);
+    REPLAYED(5),
+    /** Acknowledged but not stored, because the outbox was full. The lane's writer counts it, not the cursor. */
+    NEW(6),
+    /** Acknowledged but not stored, because its producer had sent it before. The lane's writer counts it, not the cursor. */
+    DUPLICATE(7);
 
     /** Counters kept per route on disk; codes stay below it. */
     static final int SLOTS = 8;

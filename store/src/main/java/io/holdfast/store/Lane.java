@@ -32,6 +32,12 @@ public final class Lane {
     private volatile int sessions;
     private volatile boolean wasRefused;
     private volatile boolean hasFailed;
+
+    /** The records up to it are to be given up; the segments below {@link #evictedBelow} go then. */
+    private volatile long evictionTarget;
+
+    /** The writer's. */
+    private int evictedBelow;
     /** Odd while the writer counts what has become durable. */
     private final AtomicLong ledgerVersion = new AtomicLong();
 
@@ -376,6 +382,37 @@ public final class Lane {
      */
     public long accepted(final int route) {
         return state.accepted.getAcquire(route);
+    }
+
+    /**
+     * PUBLISHes that were acknowledged and not stored; not in {@link #accepted}, to be added on both sides of the ledger.
+     * Survives restarts, but for the last seconds before a kill. Any thread.
+     *
+     * @param route  number.
+     * @param reason {@link DropReason#NEW} or {@link DropReason#DUPLICATE}; 0 for the others, which the cursor counts.
+     * @return count.
+     */
+    public long droppedUnstored(final int route, final DropReason reason) {
+        return state.droppedUnstored(route, reason);
+    }
+
+    /**
+     * Up to which sequence records are to be given up to make room, {@link DropReason#OLDEST}, by a route with drop-oldest. The
+     * lane's uplink finishes those that it has not sent in this broker session; once the cursor has passed them their segments
+     * are reclaimed. Changes from one call to the next. Any thread.
+     *
+     * @return sequence; at or below the cursor's if nothing is to be given up.
+     */
+    public long evictionTarget() {
+        return evictionTarget;
+    }
+
+    void evictOldest() throws IOException {
+        if (files.first() >= evictedBelow) {
+            final int first = files.firstKeptForRoom();
+            evictionTarget = Math.min(durableSequence, files.firstSequence(first) - 1);
+            evictedBelow = first;
+        }
     }
 
     /**

@@ -59,7 +59,7 @@ final class LaneRecovery {
     }
 
     void run(final Checkpoint checkpoint, final long defaultExpiryMs, final long nowNs) throws IOException {
-        final boolean isCheckpointFound = checkpoint.load(state.sessions, state.accepted, nowNs);
+        final boolean isCheckpointFound = checkpoint.load(state, nowNs);
         if (isCheckpointFound) {
             state.nextSequence = checkpoint.nextSequence();
             state.nextSendNumber = checkpoint.nextSendNumber();

@@ -2,12 +2,17 @@ package io.holdfast.store;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** What a lane's writer knows, as of the last record. For the writer thread, except {@link #accepted}. */
+/** What a lane's writer knows, as of the last record. For the writer thread, except the counters. */
 final class LaneState {
     final SessionTable sessions = new SessionTable();
 
     /** PUBLISH records per route; readable by any thread. */
     final AtomicLongArray accepted = new AtomicLongArray(RouteTable.MAX_ROUTES);
+
+    /** PUBLISHes that were acknowledged and not stored, per route; not in {@link #accepted}. Readable by any thread. */
+    final AtomicLongArray droppedNew = new AtomicLongArray(RouteTable.MAX_ROUTES);
+
+    final AtomicLongArray droppedDuplicate = new AtomicLongArray(RouteTable.MAX_ROUTES);
 
     long nextSequence = 1;
     long nextSendNumber;
@@ -49,6 +54,19 @@ final class LaneState {
     }
 
     void count(final int route) {
-        accepted.setRelease(route, accepted.getPlain(route) + 1);
+        count(accepted, route);
+    }
+
+    static void count(final AtomicLongArray counters, final int route) {
+        counters.setRelease(route, counters.getPlain(route) + 1);
+    }
+
+    /** What was acknowledged without having been stored. */
+    long droppedUnstored(final int route, final DropReason reason) {
+        return switch (reason) {
+            case NEW -> droppedNew.getAcquire(route);
+            case DUPLICATE -> droppedDuplicate.getAcquire(route);
+            default -> 0;
+        };
     }
 }

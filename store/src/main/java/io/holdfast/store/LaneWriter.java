@@ -34,6 +34,7 @@ public final class LaneWriter {
     private static final int LENGTH_PREFIX = Integer.BYTES;
     private static final int CHECKPOINTS_PER_ROLL = 2;
     private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long DROPS_WRITTEN_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long SWEEP_NS = TimeUnit.SECONDS.toNanos(1);
     private static final int NO_SEGMENT = -1;
 
@@ -68,6 +69,8 @@ public final class LaneWriter {
     private long retryAtNs;
     private boolean isRetryTimed;
     private long sweptAtNs;
+    private long checkpointAtNs;
+    private boolean isDropUnwritten;
 
     // while the disk refuses
     private StoreException failure;
@@ -95,6 +98,7 @@ public final class LaneWriter {
         this.nanoClock = context.nanoClock();
         this.errorHandler = context.errorHandler();
         this.sweptAtNs = nanoClock.nanoTime();
+        this.checkpointAtNs = sweptAtNs;
     }
 
     /**
@@ -251,6 +255,32 @@ public final class LaneWriter {
     }
 
     /**
+     * Counts a PUBLISH that is acknowledged although there was no room for it. Nothing of it is stored; the counter is on disk
+     * within seconds, and what a kill takes of it is in neither side of the ledger.
+     *
+     * @param record that holds it, as for {@link #publish}.
+     * @param offset of its first byte.
+     * @param length in bytes.
+     */
+    public void dropNew(final DirectBuffer record, final int offset, final int length) {
+        view.wrap(record, offset, length);
+        LaneState.count(state.droppedNew, view.routeNumber());
+        isDropUnwritten = true;
+    }
+
+    /**
+     * Asks the uplink to give up the oldest records, so that there is room for new ones: whole segments at the head of the log,
+     * {@link Lane#evictionTarget()}. Does nothing while an earlier request is under way.
+     */
+    public void evictOldest() {
+        try {
+            lane.evictOldest();
+        } catch (final IOException e) {
+            errorHandler.onError(new StoreException("cannot look for the oldest records in " + lane.directory(), e));
+        }
+    }
+
+    /**
      * Records that a PUBREL has come: its Packet Identifier may be used for a new message afterwards. PUBCOMP waits for
      * {@link #force()}.
      *
@@ -357,9 +387,13 @@ public final class LaneWriter {
     public int maintain() throws StoreException {
         int work = 0;
         final long nowNs = nanoClock.nanoTime();
+        if (isDropUnwritten && checkpointsDue == 0 && nowNs - checkpointAtNs >= DROPS_WRITTEN_NS) {
+            checkpointsDue = 1;
+        }
         if (checkpointsDue > 0 && batchLength == 0 && failure == null && isTime(nowNs)) {
             if (writeCheckpoint()) {
                 checkpointsDue--;
+                checkpointAtNs = nowNs;
                 work++;
             } else {
                 retryLater(nowNs);
@@ -384,13 +418,8 @@ public final class LaneWriter {
         try {
             final int segment =
                     log.isOpen() ? Position.segment(log.position()) : Position.segment(lane.durablePosition()) + 1;
-            checkpoint.write(
-                    segment,
-                    state.nextSequence,
-                    state.nextSendNumber,
-                    RouteTable.MAX_ROUTES,
-                    state.accepted,
-                    state.sessions);
+            checkpoint.write(segment, state);
+            isDropUnwritten = false;
             return true;
         } catch (final IOException e) {
             errorHandler.onError(new StoreException("cannot write " + checkpoint.file() + ": check the disk", e));

@@ -375,6 +375,26 @@ final class SegmentFiles {
         }
     }
 
+    /**
+     * Which segments would have to go for the limits to allow one more.
+     *
+     * @return the number of the first that could stay: the lowest one, if nothing has to go, at most the highest.
+     */
+    int firstKeptForRoom() throws IOException {
+        final long fileBytes = StoreContext.fileBytes(segmentBytes);
+        long missing = Math.max(
+                bytesOnDisk.get() + fileBytes - maxBytes, reserveBytes + fileBytes - fileStore.getUsableSpace());
+        synchronized (indexLock) {
+            for (final Map.Entry<Integer, Segment> entry : segments.entrySet()) {
+                if (missing <= 0) {
+                    return entry.getKey();
+                }
+                missing -= entry.getValue().bytes;
+            }
+            return segments.isEmpty() ? 0 : segments.lastKey();
+        }
+    }
+
     static List<Path> list(final Path directory) throws IOException {
         try (Stream<Path> files = Files.list(directory)) {
             return files.sorted().toList();

@@ -39,7 +39,7 @@ public record StoreStat(StoreMeta meta, List<LaneEntry> lanes, Map<String, Route
     /**
      * The ledger of a route.
      *
-     * @param accepted     PUBLISH records stored.
+     * @param accepted     PUBLISH records stored, and PUBLISHes acknowledged and dropped.
      * @param delivered    acknowledged by the broker.
      * @param expired      never sent, expired before.
      * @param deadLettered given to the dead letters.
@@ -125,11 +125,13 @@ public record StoreStat(StoreMeta meta, List<LaneEntry> lanes, Map<String, Route
 
     private static RouteEntry routeEntry(final LaneState state, final Cursor cursor, final int route) {
         long dropped = 0;
+        long unstored = 0;
         for (final DropReason reason : DropReason.values()) {
-            dropped += cursor.dropped(route, reason);
+            dropped += cursor.dropped(route, reason) + state.droppedUnstored(route, reason);
+            unstored += state.droppedUnstored(route, reason);
         }
         return new RouteEntry(
-                state.accepted.get(route),
+                state.accepted.get(route) + unstored,
                 cursor.delivered(route),
                 cursor.expired(route),
                 cursor.deadLettered(route),

@@ -58,13 +58,21 @@ final class Gauges {
         gauge(Meter.OUTBOX_BYTES, tags, () -> lane.stat().bytesOnDisk());
         gauge(Meter.OUTBOX_SEGMENTS, tags, () -> lane.stat().segments());
         gauge(Meter.OUTBOX_SESSIONS, tags, () -> lane.stat().sessions());
-        counter(Meter.OUTBOX_ACCEPTED, tags, () -> overRoutes(lane::accepted));
+        counter(
+                Meter.OUTBOX_ACCEPTED,
+                tags,
+                () -> overRoutes(route -> lane.accepted(route)
+                        + lane.droppedUnstored(route, DropReason.NEW)
+                        + lane.droppedUnstored(route, DropReason.DUPLICATE)));
         counter(Meter.OUTBOX_DELIVERED, tags, () -> overRoutes(cursor::delivered));
         counter(Meter.OUTBOX_EXPIRED, tags, () -> overRoutes(cursor::expired));
         gauge(Meter.OUTBOX_DEAD_LETTERED, tags, () -> overRoutes(cursor::deadLettered));
         for (DropReason reason : DropReason.values()) {
             Tags why = tags.and("reason", reason.name().toLowerCase(Locale.ROOT));
-            counter(Meter.OUTBOX_DROPPED, why, () -> overRoutes(route -> cursor.dropped(route, reason)));
+            counter(
+                    Meter.OUTBOX_DROPPED,
+                    why,
+                    () -> overRoutes(route -> cursor.dropped(route, reason) + lane.droppedUnstored(route, reason)));
         }
         counter(Meter.SEGMENTS_RECLAIMED, tags, () -> lane.stat().segmentsReclaimed());
         counter(Meter.SEGMENTS_DEAD, tags, () -> lane.stat().deadSegments());

@@ -165,7 +165,9 @@ public final class ProxyReport {
             entry.expired += cursor.expired(route);
             entry.deadLettered += cursor.deadLettered(route);
             for (DropReason reason : DropReason.values()) {
-                entry.dropped.merge(reason, cursor.dropped(route, reason), Long::sum);
+                long unstored = lane.droppedUnstored(route, reason);
+                entry.accepted += unstored;
+                entry.dropped.merge(reason, cursor.dropped(route, reason) + unstored, Long::sum);
             }
             entry.accepted += lane.accepted(route);
         }

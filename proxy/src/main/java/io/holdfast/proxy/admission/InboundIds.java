@@ -35,6 +35,13 @@ final class InboundIds {
         holdCount += (owner == HOLD ? 1 : 0) - ((before & OWNER_MASK) == HOLD ? 1 : 0);
     }
 
+    /** Gives an id that is open another owner. */
+    void move(int packetId, int owner) {
+        if (ownerOf(packetId) != NONE) {
+            put(packetId, owner, (owners.get(packetId) & COUNTED) != 0);
+        }
+    }
+
     /** Forgets an id; true if it counted against the Receive Maximum. */
     boolean remove(int packetId) {
         if (owners == null) {

@@ -297,7 +297,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
             acks.settlePublish(slot, ReasonCode.SUCCESS); // again one that was dropped for a cap
             return;
         }
-        if (owner == InboundIds.NONE && isRejected(route) && lane.hasFailed()) {
+        if (owner == InboundIds.NONE && ifFull(route) == OutboxEntry.IfFull.REFUSE && lane.hasFailed()) {
             counters.increment(Meter.REJECTED_STORE_FAILED);
             acks.settlePublish(slot, ReasonCode.QUOTA_EXCEEDED);
             return;
@@ -308,8 +308,13 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         submit(publish, aliasTopic, route, slot);
     }
 
-    private boolean isRejected(int route) {
-        return version.isV5() && routes.whenFull(route) == WhenFull.REJECT;
+    private OutboxEntry.IfFull ifFull(int route) {
+        return switch (routes.whenFull(route)) {
+            case HOLD -> OutboxEntry.IfFull.WAIT;
+            case REJECT -> version.isV5() ? OutboxEntry.IfFull.REFUSE : OutboxEntry.IfFull.WAIT;
+            case DROP_OLDEST -> OutboxEntry.IfFull.EVICT;
+            case DROP_NEW -> OutboxEntry.IfFull.DROP;
+        };
     }
 
     private void submit(PublishView publish, ByteBuf aliasTopic, int route, long slot) {
@@ -324,8 +329,15 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         int bytes = record.readableBytes();
         outboxBytes += bytes;
         services.budget().acquire(bytes);
-        boolean rejectWhenFull = slot < 0 || isRejected(route);
-        feed.publish(this, session, epoch, record, publish.packetId(), slot, rejectWhenFull);
+        feed.publish(
+                this,
+                session,
+                epoch,
+                record,
+                publish.packetId(),
+                publish.qos() == 2,
+                slot,
+                slot < 0 ? OutboxEntry.IfFull.REFUSE : ifFull(route));
     }
 
     /**
@@ -419,6 +431,10 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         int reason = entry.outcome().reasonCode();
         if (ReasonCode.isFailure(reason)) {
             counters.increment(entry.outcome().rejectedMeter());
+        } else if (entry.isQos2()) {
+            // One that was not stored is answered here to its end; unless its copy found room meanwhile.
+            boolean stored = entry.outcome() != OutboxEntry.Outcome.DROPPED;
+            ids.move(entry.packetId(), stored ? InboundIds.OUTBOX : InboundIds.HERE);
         }
         acks.settlePublish(entry.slot(), reason);
     }

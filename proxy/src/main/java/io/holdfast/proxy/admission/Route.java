@@ -16,7 +16,7 @@ import java.util.Set;
  */
 public final class Route {
     private static final String FORM =
-            "a route is 'hold FILTER' or 'outbox[:KEY=VALUE,…] FILTER' with when-full=hold|reject,"
+            "a route is 'hold FILTER' or 'outbox[:KEY=VALUE,…] FILTER' with when-full=hold|reject|drop-oldest|drop-new,"
                     + " on-permanent-failure=dead-letter|drop, on-expired=dead-letter|drop";
 
     private static final Set<String> KEYS = Set.of("when-full", "on-permanent-failure", "on-expired");

@@ -85,7 +85,7 @@ final class RunCommand implements Callable<Integer> {
             description = {
                 "How a topic is settled; repeatable, the first match wins, a topic that none matches goes by hold.",
                 "hold: the device's acknowledgement waits for the broker's own. No disk.",
-                "outbox: acknowledged when durable here, delivered later. Policy when-full=hold|reject.",
+                "outbox: acknowledged when durable here, delivered later. Policy when-full=hold|reject|drop-oldest|drop-new.",
                 "Default: '${DEFAULT-VALUE}'."
             })
     private List<String> routes;

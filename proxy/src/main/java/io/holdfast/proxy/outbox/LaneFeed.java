@@ -67,8 +67,8 @@ public final class LaneFeed {
     /**
      * Submits a PUBLISH record; takes over {@code record}, whose readable bytes are the encoded record.
      *
-     * @param slot           handed back with the outcome
-     * @param rejectWhenFull true: hand it back at once when the outbox is full; false: keep it until there is room
+     * @param slot   handed back with the outcome
+     * @param ifFull what to do when there is no room for it
      */
     public void publish(
             OutboxClient client,
@@ -76,14 +76,16 @@ public final class LaneFeed {
             long epoch,
             ByteBuf record,
             int packetId,
+            boolean isQos2,
             long slot,
-            boolean rejectWhenFull) {
+            OutboxEntry.IfFull ifFull) {
         OutboxEntry entry = obtain(OutboxEntry.Kind.PUBLISH, client, session, epoch, packetId, slot);
         entry.buffer = record;
         entry.view.wrap(record.memoryAddress() + record.readerIndex(), record.readableBytes());
         entry.chargedBytes = record.readableBytes();
-        entry.rejectWhenFull = rejectWhenFull;
-        if (!rejectWhenFull && waitingForRoom() > 0) {
+        entry.isQos2 = isQos2;
+        entry.ifFull = ifFull;
+        if (waitsWhenFull(entry) && waitingForRoom() > 0) {
             entry.waitsBehind = true;
             behindWaiting.addLast(entry); // an earlier one waits: order
         } else {
@@ -256,7 +258,8 @@ public final class LaneFeed {
     }
 
     private static boolean waitsWhenFull(OutboxEntry entry) {
-        return entry.kind == OutboxEntry.Kind.PUBLISH && !entry.rejectWhenFull;
+        return entry.kind == OutboxEntry.Kind.PUBLISH
+                && (entry.ifFull == OutboxEntry.IfFull.WAIT || entry.ifFull == OutboxEntry.IfFull.EVICT);
     }
 
     private void resubmitWaiting() {

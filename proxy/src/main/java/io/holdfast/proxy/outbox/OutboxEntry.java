@@ -25,6 +25,18 @@ public final class OutboxEntry {
         CLOSE_SESSION
     }
 
+    /** What becomes of a PUBLISH that there is no room for. */
+    public enum IfFull {
+        /** It waits for room. */
+        WAIT,
+        /** It waits, and the lane's oldest records make room. */
+        EVICT,
+        /** It is handed back. */
+        REFUSE,
+        /** It is counted and acknowledged. */
+        DROP
+    }
+
     /** What became of it. */
     public enum Outcome {
         /** Not decided. */
@@ -33,6 +45,8 @@ public final class OutboxEntry {
         STORED(ReasonCode.SUCCESS),
         /** The packet id is already received with the same content; its original is durable. */
         DUPLICATE(ReasonCode.SUCCESS),
+        /** Counted and not stored: there was no room. */
+        DROPPED(ReasonCode.SUCCESS),
         /** RELEASE of an id that is not received. */
         UNKNOWN(ReasonCode.PACKET_IDENTIFIER_NOT_FOUND),
         /** The connection has been replaced. */
@@ -86,7 +100,8 @@ public final class OutboxEntry {
     OutboxClient client;
     long slot;
     int chargedBytes;
-    boolean rejectWhenFull;
+    boolean isQos2;
+    IfFull ifFull = IfFull.WAIT;
 
     OutboxEntry() {}
 
@@ -102,7 +117,7 @@ public final class OutboxEntry {
         clientId = null;
         receivedIds = null;
         client = null;
-        rejectWhenFull = false;
+        ifFull = IfFull.WAIT;
         chargedBytes = 0;
     }
 
@@ -119,6 +134,11 @@ public final class OutboxEntry {
     /** The ack stage's slot, as given at submission. */
     public long slot() {
         return slot;
+    }
+
+    /** Whether it is a PUBLISH of QoS 2; valid until it is handed back. */
+    public boolean isQos2() {
+        return isQos2;
     }
 
     /** The device's packet id, 0 for none. */

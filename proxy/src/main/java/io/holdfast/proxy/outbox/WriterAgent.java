@@ -176,12 +176,12 @@ public final class WriterAgent implements Agent {
         if (entry.probesForRoom) {
             feed.refusing = false;
         } else if (feed.refusing) {
-            return OutboxEntry.Outcome.FULL; // behind one that waits for room
+            return full(entry); // behind one that waits for room
         }
         OutboxEntry.Outcome outcome =
                 outcome(writer.publish(entry.view, 0, entry.view.capacity(), entry.session, entry.epoch));
-        if (outcome == OutboxEntry.Outcome.FULL && !entry.rejectWhenFull) {
-            feed.refusing = true;
+        if (outcome == OutboxEntry.Outcome.FULL) {
+            return full(entry);
         } else if (outcome == OutboxEntry.Outcome.STALE) {
             counters.increment(Meter.STALE_ENTRIES);
         } else if (outcome == OutboxEntry.Outcome.DUPLICATE) {
@@ -200,6 +200,22 @@ public final class WriterAgent implements Agent {
             OutboxEntry.Outcome outcome = outcome(writer.inject(entry.view, 0, entry.view.capacity()));
             feed.refusing = outcome != OutboxEntry.Outcome.STORED;
             return outcome;
+        }
+        return OutboxEntry.Outcome.FULL;
+    }
+
+    private OutboxEntry.Outcome full(OutboxEntry entry) {
+        switch (entry.ifFull) {
+            case WAIT -> entry.feed.refusing = true;
+            case EVICT -> {
+                entry.feed.refusing = true;
+                writer.evictOldest();
+            }
+            case REFUSE -> {}
+            case DROP -> {
+                writer.dropNew(entry.view, 0, entry.view.capacity());
+                return OutboxEntry.Outcome.DROPPED;
+            }
         }
         return OutboxEntry.Outcome.FULL;
     }

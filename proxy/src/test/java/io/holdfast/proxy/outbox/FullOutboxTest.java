@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code --outbox-max-bytes} reached: hold and reject, and that it accepts again without a restart. */
@@ -136,6 +137,39 @@ class FullOutboxTest {
                 broker.uplinkReceived(Packet.PUBLISH).stream()
                         .map(FullOutboxTest::number)
                         .toList());
+    }
+
+    /** Acknowledged to the end, counted, and never delivered; what was stored is. */
+    @ParameterizedTest
+    @CsvSource({"4, 1", "4, 2", "5, 1", "5, 2"})
+    void dropNewAcknowledgesAndCountsUntilThereIsRoom(int version, int qos) {
+        startProxy("outbox:when-full=drop-new #");
+        int count = 200;
+        try (RawMqttClient device = RawMqttClient.connect(proxy.port(), version, "d", true)) {
+            for (int id = 1; id <= count; id++) {
+                sendWhole(device, version, qos, id);
+            }
+            assertEquals(count, proxy.ledgerTotal("accepted"));
+            long dropped = proxy.ledgerTotal("new");
+            assertTrue(dropped > 20, "dropped " + dropped);
+            assertEquals(count - dropped, proxy.ledgerTotal("pending"));
+
+            broker.acceptUplink();
+            await().atMost(Duration.ofSeconds(20)).until(() -> proxy.ledgerTotal("pending") == 0);
+            await().atMost(Duration.ofSeconds(20)).until(() -> {
+                sendWhole(device, version, qos, count + 1);
+                return proxy.ledgerTotal("delivered") > count - dropped;
+            });
+        }
+    }
+
+    private static void sendWhole(RawMqttClient device, int version, int qos, int id) {
+        device.send(publish(version, qos, id));
+        device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, id);
+        if (qos == 2) {
+            device.send(Packets.ack(Packet.PUBREL, id));
+            device.expect(Packet.PUBCOMP, id);
+        }
     }
 
     @Test

@@ -46,7 +46,7 @@ final class LaneDevice implements OutboxClient, AckListener {
     void publish(long epoch, int packetId) {
         onLoop(() -> {
             long slot = acks.publishReceived(QOS_1, packetId);
-            feed.publish(this, session, epoch, record(packetId), packetId, slot, false);
+            feed.publish(this, session, epoch, record(packetId), packetId, false, slot, OutboxEntry.IfFull.WAIT);
         });
     }
 
