@@ -13,6 +13,7 @@ final class Plan {
     final boolean isBroker5;
     final int brokerReceiveMaximum;
     final boolean brokerDeliversOnRelease;
+    final boolean brokerKeepsOneCompletion;
     final int steps;
     final int maxPayload;
     final long outboxBytes;
@@ -31,12 +32,13 @@ final class Plan {
         devices = 1 + random.nextInt(4);
         deviceLoops = 1 + random.nextInt(2);
         lanes = 1 + random.nextInt(2);
-        messagesPerDevice = 5 + random.nextInt(40);
+        messagesPerDevice = (5 + random.nextInt(40)) * (random.nextInt(8) == 0 ? 4 : 1);
         receiveMaximum = 2 + random.nextInt(12);
         uplinkWindow = 1 + random.nextInt(20);
         isBroker5 = random.nextInt(5) > 0;
         brokerReceiveMaximum = 1 + random.nextInt(20);
         brokerDeliversOnRelease = random.nextBoolean();
+        brokerKeepsOneCompletion = random.nextInt(6) == 0;
         steps = 200 + random.nextInt(1500);
         maxPayload = random.nextInt(3) == 0 ? 16_000 : 200;
         outboxBytes = random.nextInt(3) > 0 ? 1L << 40 : (2 + random.nextInt(4)) * 330_000L * lanes;
@@ -63,7 +65,8 @@ final class Plan {
         return devices + " devices on " + deviceLoops + " loops, " + lanes + " lanes, " + messagesPerDevice
                 + " messages each of up to " + maxPayload + " bytes, windows " + receiveMaximum + " and " + uplinkWindow
                 + ", broker " + (isBroker5 ? "5" : "3.1.1") + " window " + brokerReceiveMaximum
-                + (brokerDeliversOnRelease ? ", delivers on PUBREL" : "") + ", outbox " + outboxBytes + " bytes, "
+                + (brokerDeliversOnRelease ? ", delivers on PUBREL" : "")
+                + (brokerKeepsOneCompletion ? ", keeps a PUBCOMP back" : "") + ", outbox " + outboxBytes + " bytes, "
                 + steps + " steps; per thousand: kill " + kills + ", power " + powerCuts + ", cut " + connectionCuts
                 + ", stall " + stalls + ", broker " + brokerRestarts + ", session lost " + sessionLosses + ", refusal "
                 + refusals + ", disk full " + fullDisks + ", failed sync " + failedForces;

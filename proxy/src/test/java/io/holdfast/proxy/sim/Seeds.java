@@ -6,34 +6,50 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.LongStream;
 import org.slf4j.LoggerFactory;
 
 /** Plays seeds; a seed that fails is played once more, to tell what led to it. */
-final class Seeds {
+public final class Seeds {
     private static final ThreadLocal<Simulation> CURRENT = new ThreadLocal<>();
     private static final Lines LINES = new Lines();
 
     private Seeds() {}
 
+    /** Plays them on every processor. */
     static void play(long from, int count) {
         quiet();
         long begin = System.nanoTime();
-        long steps = 0;
-        long crashes = 0;
-        for (long seed = from; seed < from + count; seed++) {
+        LongAdder steps = new LongAdder();
+        LongAdder crashes = new LongAdder();
+        LongStream.range(from, from + count).parallel().forEach(seed -> {
             Simulation simulation = new Simulation(seed, false);
             try {
                 run(simulation);
             } catch (BrokenPromise e) {
                 throw new AssertionError(report(seed, simulation, e), e);
             }
-            steps += simulation.steps();
-            crashes += simulation.crashes();
-        }
+            steps.add(simulation.steps());
+            crashes.add(simulation.crashes());
+        });
         double seconds = (System.nanoTime() - begin) / 1e9;
         System.out.printf(
                 "%d seeds from %d: %d steps, %d crashes in %.1f s, %.0f seeds/s%n",
-                count, from, steps, crashes, seconds, count / seconds);
+                count, from, steps.sum(), crashes.sum(), seconds, count / seconds);
+    }
+
+    /** Plays seeds until one fails; called by name, on classes of another loader. Null if none does. */
+    public static String firstFailure(long from, int count) {
+        quiet();
+        for (long seed = from; seed < from + count; seed++) {
+            try {
+                run(new Simulation(seed, false));
+            } catch (BrokenPromise e) {
+                return "seed " + seed + ": " + e.getMessage();
+            }
+        }
+        return null;
     }
 
     static void run(Simulation simulation) {
@@ -92,7 +108,7 @@ final class Seeds {
 
     private static final class Lines extends AppenderBase<ILoggingEvent> {
         Lines() {
-            setName("simulation");
+            setName("simulation " + System.identityHashCode(Seeds.class)); // there may be one per class loader
         }
 
         @Override

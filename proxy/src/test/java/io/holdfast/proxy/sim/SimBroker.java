@@ -22,16 +22,24 @@ final class SimBroker {
     private static final class Session {
         final Map<Integer, SimMessage> received = new TreeMap<>();
         final Map<Integer, SimMessage> lastOfId = new TreeMap<>();
+        /** Flows whose last answer has not been sent. */
+        final Map<Integer, SimMessage> open = new TreeMap<>();
         /** Nothing has come in it yet, and an earlier one of this client was lost. */
         boolean isFreshAfterLoss;
     }
 
-    private record Answer(byte[] packet, SimMessage finished) {}
+    private record Answer(byte[] packet, int packetId, SimMessage finished) {}
 
     /** A connection to this broker. */
     final class Link implements SimConnection.Peer {
         private final SimConnection connection;
-        private final ArrayDeque<Answer> answers = new ArrayDeque<>();
+        /** PUBACKs and PUBRECs have an order each [MQTT-4.6.0-2], [MQTT-4.6.0-3]; the others have none among them. */
+        private final ArrayDeque<Answer> first = new ArrayDeque<>();
+
+        private final ArrayDeque<Answer> pubacks = new ArrayDeque<>();
+        private final ArrayDeque<Answer> pubrecs = new ArrayDeque<>();
+        private final ArrayDeque<Answer> pubcomps = new ArrayDeque<>();
+        private final List<ArrayDeque<Answer>> all = List.of(first, pubacks, pubrecs, pubcomps);
         private final TreeSet<Integer> open = new TreeSet<>();
         private String clientId;
         private int version;
@@ -51,18 +59,32 @@ final class SimBroker {
         }
 
         boolean hasAnswers() {
-            return !answers.isEmpty() && !connection.isOver();
+            return !connection.isOver() && all.stream().anyMatch(answers -> !answers.isEmpty());
         }
 
         void answer() {
+            List<ArrayDeque<Answer>> waiting =
+                    all.stream().filter(answers -> !answers.isEmpty()).toList();
+            ArrayDeque<Answer> answers = first.isEmpty() ? waiting.get(random.nextInt(waiting.size())) : first;
             Answer answer = answers.pollFirst();
             if (answer.finished != null) {
                 answer.finished.isFinished = true;
+                session.open.remove(answer.packetId);
             }
             connection.send(answer.packet);
-            if (isEnding && answers.isEmpty()) {
+            if (isEnding && first.isEmpty()) {
                 connection.close();
             }
+        }
+
+        private boolean isKeptBack(SimMessage message) {
+            if (message == null || !isUplink() || !plan.brokerKeepsOneCompletion || isHealed) {
+                return false;
+            }
+            if (keptBack == null) {
+                keptBack = message;
+            }
+            return keptBack == message;
         }
 
         @Override
@@ -74,7 +96,7 @@ final class SimBroker {
                 case Packet.CONNECT -> onConnect(packet);
                 case Packet.PUBLISH -> onPublish(packet);
                 case Packet.PUBREL -> onRelease(packet);
-                case Packet.PINGREQ -> answers.add(new Answer(Packets.pingresp(), null));
+                case Packet.PINGREQ -> first.add(new Answer(Packets.pingresp(), 0, null));
                 case Packet.DISCONNECT -> {
                     if (packet.body().length > 0 && (packet.body()[0] & 0xFF) >= 0x80) {
                         promises.broken("P11", "the broker is told " + packet);
@@ -89,7 +111,7 @@ final class SimBroker {
             version = packet.version();
             clientId = packet.clientId();
             if (version == 5 && !plan.isBroker5) {
-                answers.add(new Answer(Packets.connack(4, false, 1, Packets.NONE), null));
+                first.add(new Answer(Packets.connack(4, false, 1, Packets.NONE), 0, null));
                 isEnding = true;
                 return;
             }
@@ -114,7 +136,7 @@ final class SimBroker {
             }
             byte[] properties =
                     version == 5 ? Packets.property16(0x21, plan.brokerReceiveMaximum) : Packets.NONE;
-            answers.add(new Answer(Packets.connack(version, isPresent, properties), null));
+            first.add(new Answer(Packets.connack(version, isPresent, properties), 0, null));
         }
 
         private void onPublish(Packet packet) {
@@ -139,6 +161,10 @@ final class SimBroker {
             if (known != null && !packet.dup() && message.isRepeat) {
                 promises.broken("P5", message + " comes again without DUP in the same session");
             }
+            SimMessage unanswered = session.open.put(id, message);
+            if (unanswered != null && unanswered != message) {
+                promises.broken("P5", "packet id " + id + " of " + unanswered + " is used for " + message);
+            }
             session.lastOfId.put(id, message);
             int refusal = known == null ? refusal(message) : 0;
             int type = packet.qos() == 1 ? Packet.PUBACK : Packet.PUBREC;
@@ -146,14 +172,16 @@ final class SimBroker {
                 open.remove(id);
                 message.isRefusedForGood |= refusal == NOT_AUTHORIZED;
                 message.mayBeLate |= refusal == QUOTA_EXCEEDED;
-                answers.add(new Answer(
-                        Packets.ack(type, id, refusal), refusal == NOT_AUTHORIZED ? message : null));
+                session.open.remove(id);
+                (packet.qos() == 1 ? pubacks : pubrecs)
+                        .add(new Answer(
+                                Packets.ack(type, id, refusal), id, refusal == NOT_AUTHORIZED ? message : null));
                 return;
             }
             if (packet.qos() == 1) {
                 promises.delivered(message);
                 open.remove(id);
-                answers.add(new Answer(Packets.ack(type, id), message));
+                pubacks.add(new Answer(Packets.ack(type, id), id, message));
                 return;
             }
             if (known == null) {
@@ -162,7 +190,7 @@ final class SimBroker {
                     promises.delivered(message);
                 }
             }
-            answers.add(new Answer(Packets.ack(type, id), null));
+            pubrecs.add(new Answer(Packets.ack(type, id), id, null));
         }
 
         private int refusal(SimMessage message) {
@@ -185,12 +213,15 @@ final class SimBroker {
             boolean isUnknown = message == null && version == 5;
             byte[] packetBytes =
                     isUnknown ? Packets.ack(Packet.PUBCOMP, id, ID_NOT_FOUND) : Packets.ack(Packet.PUBCOMP, id);
-            answers.add(new Answer(packetBytes, message != null ? message : session.lastOfId.get(id)));
+            SimMessage finished = message != null ? message : session.lastOfId.get(id);
+            if (!isKeptBack(finished)) {
+                pubcomps.add(new Answer(packetBytes, id, finished));
+            }
         }
 
         void end() {
             isEnding = true;
-            answers.clear();
+            all.forEach(ArrayDeque::clear);
             connection.close();
             links.remove(this);
             if (session != null && session.isFreshAfterLoss) {
@@ -215,6 +246,8 @@ final class SimBroker {
     private final List<Link> links = new ArrayList<>();
     private boolean isUp = true;
     private int refusing;
+    private SimMessage keptBack;
+    private boolean isHealed;
 
     SimBroker(Plan plan, Promises promises, SplittableRandom random) {
         this.plan = plan;
@@ -232,6 +265,13 @@ final class SimBroker {
 
     void up() {
         isUp = true;
+    }
+
+    /** From now on it answers everything. */
+    void heal() {
+        isUp = true;
+        isHealed = true;
+        refusing = 0;
     }
 
     Link accept(SimConnection connection) {

@@ -38,6 +38,7 @@ final class SimDevice implements SimConnection.Peer {
     private final Promises promises;
     private final SplittableRandom random;
     private final List<Flow> flows = new ArrayList<>();
+    private final List<Integer> repeated = new ArrayList<>();
     private SimConnection connection;
     private boolean isConnected;
     private boolean asksForCleanStart;
@@ -88,6 +89,7 @@ final class SimDevice implements SimConnection.Peer {
     void connect(SimConnection made) {
         connection = made;
         isConnected = false;
+        repeated.clear();
         asksForCleanStart = !isPersistent || hasToStartAnew || sent == 0 || random.nextInt(12) == 0;
         if (asksForCleanStart) {
             discardSession();
@@ -111,6 +113,21 @@ final class SimDevice implements SimConnection.Peer {
         flows.add(flow);
         send(flow, false);
         return true;
+    }
+
+    /** Sends a QoS 2 PUBLISH again on the same connection, which MQTT 3.1 let devices do and some still do. */
+    void repeat() {
+        for (Flow flow : flows) {
+            if (isConnected && version < 5 && flow.message.qos == 2 && !flow.isReceived && !isRepeated(flow.packetId)) {
+                repeated.add(flow.packetId);
+                send(flow, true);
+                return;
+            }
+        }
+    }
+
+    private boolean isRepeated(int packetId) {
+        return repeated.contains(packetId);
     }
 
     /** Leaves without a word: for it the connection is gone. */
@@ -162,7 +179,8 @@ final class SimDevice implements SimConnection.Peer {
     }
 
     private boolean isUsed(int id) {
-        return flows.stream().anyMatch(flow -> flow.packetId == id);
+        return repeated.contains(id)
+                || flows.stream().anyMatch(flow -> flow.packetId == id);
     }
 
     private void send(Flow flow, boolean dup) {
@@ -234,6 +252,10 @@ final class SimDevice implements SimConnection.Peer {
     }
 
     private void onAnswer(Packet packet) {
+        boolean isSecond = flows.stream().noneMatch(flow -> flow.packetId == packet.packetId() && !flow.isReceived);
+        if (packet.type() == Packet.PUBREC && isSecond && repeated.remove((Integer) packet.packetId())) {
+            return; // of a PUBLISH that was sent twice
+        }
         Iterator<Flow> iterator = flows.iterator();
         while (iterator.hasNext()) {
             Flow flow = iterator.next();

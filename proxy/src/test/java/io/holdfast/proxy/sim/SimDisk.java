@@ -25,6 +25,7 @@ final class SimDisk {
     static final int PAGE = 4096;
     private static final int SECTOR = 512;
     private static final byte[] ZEROS = new byte[PAGE];
+    private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(PAGE);
 
     /** A file, whatever its name. */
     static final class Inode {
@@ -54,6 +55,7 @@ final class SimDisk {
     private long crashAt = Long.MAX_VALUE;
     private boolean isCrashed;
     private int epoch;
+    private Runnable whileForcing = () -> {};
 
     SimDisk(SplittableRandom random) {
         this.random = random;
@@ -71,6 +73,11 @@ final class SimDisk {
     /** Ends the process in the middle of that operation. */
     void crashAt(long operation) {
         crashAt = operation;
+    }
+
+    /** What other threads do while one waits for a force. */
+    void whileForcing(Runnable action) {
+        whileForcing = action;
     }
 
     boolean isCrashed() {
@@ -366,12 +373,7 @@ final class SimDisk {
     }
 
     private static boolean isZero(ByteBuffer source, int length) {
-        for (int i = 0; i < length; i++) {
-            if (source.get(source.position() + i) != 0) {
-                return false;
-            }
-        }
-        return true;
+        return source.slice(source.position(), length).mismatch(NOTHING.duplicate().limit(length)) < 0;
     }
 
     private boolean ensurePages(Inode inode, int count) {
@@ -408,6 +410,7 @@ final class SimDisk {
     }
 
     void force(Inode inode) throws IOException {
+        whileForcing.run();
         operation();
         if (failingForces > 0) {
             inode.dirty.clear(); // the pages are not on the disk, and nobody will try again

@@ -13,6 +13,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -24,6 +25,8 @@ import java.util.function.Supplier;
 final class Simulation implements SimNetwork, SimConnection.Tap {
     private static final int HEAL_ROUNDS = 5_000;
     private static final int TRACE_LINES = Integer.getInteger("holdfast.sim.trace", 150);
+
+    private static final ConcurrentHashMap<String, ProxyContext> CONTEXTS = new ConcurrentHashMap<>();
 
     private final long seed;
     private final boolean isTracing;
@@ -44,6 +47,8 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
     private long crashAtOperation;
     private SimulatedProxy proxy;
     private boolean isHealing;
+    private boolean isLoopFree;
+    private boolean isUplinkFree;
     private boolean isPower;
     private int connectionNumber;
     private int crashes;
@@ -56,6 +61,7 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
         this.plan = new Plan(random.split());
         this.disk = new SimDisk(random.split());
         this.files = new SimFileSystem(disk);
+        disk.whileForcing(this::whileForcing);
         this.promises = new Promises(disk, plan, this::trace);
         this.broker = new SimBroker(plan, promises, random.split());
         this.context = contextOf(plan);
@@ -66,7 +72,13 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
         }
     }
 
+    /** Parsing flags takes longer than a short run. */
     private static ProxyContext contextOf(Plan plan) {
+        String key = route(plan) + plan.receiveMaximum + '/' + plan.uplinkWindow + '/' + plan.lanes;
+        return CONTEXTS.computeIfAbsent(key, unused -> parse(plan));
+    }
+
+    private static ProxyContext parse(Plan plan) {
         try {
             return Holdfast.contextOf(
                     "--upstream",
@@ -187,11 +199,11 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
         } else if (choice < 660) {
             guarded(() -> deviceLoops.get(random.nextInt(deviceLoops.size())).runNow());
         } else if (choice < 740) {
-            guarded(() -> proxy.writer(random.nextInt(plan.lanes)).doWork());
+            besides(true, () -> proxy.writer(random.nextInt(plan.lanes)).doWork());
         } else if (choice < 840) {
-            guarded(() -> uplinkLoops.get(random.nextInt(plan.lanes)).runNow());
+            besides(false, () -> uplinkLoops.get(random.nextInt(plan.lanes)).runNow());
         } else if (choice < 860) {
-            guarded(() -> proxy.housekeeping().doWork());
+            besides(true, () -> proxy.housekeeping().doWork());
         } else if (choice < 970) {
             brokerActs();
         } else {
@@ -214,6 +226,23 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
         }
     }
 
+    /** The event loops go on while another thread waits for the disk. */
+    private void besides(boolean uplinksToo, Work work) {
+        isUplinkFree = uplinksToo;
+        isLoopFree = true;
+        guarded(work);
+        isLoopFree = false;
+    }
+
+    private void whileForcing() {
+        if (isLoopFree && random.nextInt(3) == 0) {
+            isLoopFree = false;
+            List<SimLoop> loops = isUplinkFree && random.nextBoolean() ? uplinkLoops : deviceLoops;
+            guarded(loops.get(random.nextInt(loops.size()))::runNow);
+            isLoopFree = true;
+        }
+    }
+
     private void afterStep() {
         if (proxy != null && disk.isCrashed()) {
             processEnded();
@@ -232,7 +261,9 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
     private void deviceActs(SimDevice device) {
         if (device.isAway()) {
             connect(device);
-        } else if (device.isConnected()) {
+        } else if (random.nextInt(20) == 0) {
+            device.repeat();
+        } else {
             device.publish();
         }
     }
@@ -413,8 +444,7 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
         disk.crashAt(Long.MAX_VALUE);
         disk.usableBytes(Long.MAX_VALUE);
         disk.failForces(0);
-        broker.refuse(0);
-        broker.up();
+        broker.heal();
         for (SimConnection connection : List.copyOf(connections)) {
             if (connection.isStalled()) {
                 connection.cut();

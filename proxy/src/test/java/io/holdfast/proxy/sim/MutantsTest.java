@@ -1,0 +1,120 @@
+package io.holdfast.proxy.sim;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Deliberate bugs: the simulation has to find each. */
+@Tag("sim")
+class MutantsTest {
+    private static final int SEEDS = 3000;
+    private static final int SEEDS_WITHOUT_BUG = 300;
+    private static final String DELIVERY = "proxy/uplink/LaneDelivery";
+    private static final String WRITER = "store/LaneWriter";
+
+    /** The id space scaled down, so that it is passed through in a short run; it is the same code otherwise. */
+    private static Mutant withFewPacketIds(String name) {
+        return new Mutant(name).replace("proxy/uplink/SendWindow", "PACKET_IDS = 65_535;", "PACKET_IDS = 61;");
+    }
+
+    static List<Mutant> mutants() {
+        return List.of(
+                new Mutant("ack before sync")
+                        .replace(
+                                "proxy/outbox/WriterAgent",
+                                "            writer.force();\n",
+                                "            for (LaneFeed feed : touched) {\n"
+                                        + "                feed.complete(feed.decided);\n"
+                                        + "            }\n"
+                                        + "            writer.force();\n"),
+                new Mutant("uplink ahead of sync")
+                        .replace(
+                                WRITER,
+                                "        batchLength = start + length;\n        state.nextSequence++;\n",
+                                "        batchLength = start + length;\n        state.nextSequence++;\n"
+                                        + "        lane.durable(log.position(), state.nextSequence - 1);\n"),
+                new Mutant("cursor ahead of ack")
+                        .replace(
+                                DELIVERY,
+                                "window.isEmpty() ? lastSequence : window.sequence(window.base()) - 1;",
+                                "lastSequence;"),
+                new Mutant("lost RELEASE")
+                        .replace(
+                                WRITER,
+                                "if (!appendControl(KIND_RELEASE, session, packetId, receiveTimeMs)) {",
+                                "if (checkpointsDue < 0) {"),
+                withFewPacketIds("id reuse")
+                        .replace(
+                                "proxy/uplink/SendWindow",
+                                "BitUtil.findNextPositivePowerOfTwo(maxSpan)",
+                                "BitUtil.findNextPositivePowerOfTwo(1000 + maxSpan)")
+                        .replace(DELIVERY, "if (number - window.base() >= span) {", "if (unfinished() >= span) {")
+                        .replace(DELIVERY, "if (number - window.base() >= span || ", "if (unfinished() >= span || ")
+                        .replace(
+                                DELIVERY,
+                                "    private void advance() {",
+                                "    private int unfinished() {\n"
+                                        + "        int count = 0;\n"
+                                        + "        for (long n = window.base(); n < window.next(); n++) {\n"
+                                        + "            count += SendWindow.isFinished(window.state(n)) ? 0 : 1;\n"
+                                        + "        }\n"
+                                        + "        return count;\n"
+                                        + "    }\n\n"
+                                        + "    private void advance() {"),
+                new Mutant("received ids kept over a lost session")
+                        .replace(
+                                WRITER,
+                                "if (!sessionPresent && known != null && known.receivedCount() > 0) {",
+                                "if (!sessionPresent && known != null && known.receivedCount() < 0) {"),
+                new Mutant("journal used in another broker session")
+                        .replace(
+                                "store/UplinkJournal",
+                                "        Arrays.fill(received, 0);\n        sessionGeneration++;\n",
+                                "        sessionGeneration++;\n")
+                        .replace(DELIVERY, "if (resumed && journal.isReceived(number)) {", "if (journal.isReceived(number)) {"),
+                new Mutant("duplicate answered before its original is durable")
+                        .replace(
+                                "proxy/outbox/WriterAgent",
+                                "            counters.increment(Meter.PUBLISH_DUPLICATE);\n",
+                                "            counters.increment(Meter.PUBLISH_DUPLICATE);\n"
+                                        + "            entry.outcome = outcome;\n"
+                                        + "            feed.complete(entry.number);\n"),
+                new Mutant("watermark shared by two lanes")
+                        .replace(
+                                "proxy/outbox/LaneFeed",
+                                "        COMPLETED.setRelease(this, number);\n",
+                                "        shared.merge(eventLoop, number, Math::max);\n"
+                                        + "        COMPLETED.setRelease(this, (long) shared.get(eventLoop));\n")
+                        .replace(
+                                "proxy/outbox/LaneFeed",
+                                "    private final EventLoop eventLoop;\n",
+                                "    private static final java.util.Map<EventLoop, Long> shared =\n"
+                                        + "            new java.util.concurrent.ConcurrentHashMap<>();\n"
+                                        + "    private final EventLoop eventLoop;\n"),
+                new Mutant("wrong resume")
+                        .replace(DELIVERY, "if (resumed && journal.isReceived(number)) {", "if (number < 0) {")
+                        .replace(
+                                DELIVERY,
+                                "if (journal.isReceived(number) && !SendWindow.isFinished(window.state(number))) {",
+                                "if (number < 0) {"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutants")
+    void findsTheBug(Mutant mutant) {
+        String found = mutant.play(1, SEEDS);
+        assertNotNull(found, () -> mutant + " is not found in " + SEEDS + " seeds");
+        System.out.printf("%s: %s%n", mutant, found);
+    }
+
+    /** Else a mutant might be found for the way it is loaded, or for the smaller id space. */
+    @Test
+    void findsNothingWithoutABug() {
+        assertNull(withFewPacketIds("no bug").play(1, SEEDS_WITHOUT_BUG));
+    }
+}
