@@ -41,7 +41,8 @@ final class SteadyEpochClock implements EpochClock {
         }
         if (Math.abs(ahead) <= STEP_MS) {
             loggedStepMs = 0;
-            startMs += ahead;
+            final long corrected = startMs + ahead; // this thread alone writes it
+            startMs = corrected;
             return;
         }
         loggedStepMs = ahead;

@@ -154,6 +154,14 @@ public final class UplinkJournal {
         }
     }
 
+    /**
+     * The broker's session is given up, with all that was sent in it: {@link #hasHistory()} is false until
+     * {@link #sessionLost()}. To be followed by {@link #force()} before anything of it is finished.
+     */
+    public void abandonSession() {
+        forgetHistory();
+    }
+
     /** Nothing is known about the broker's session any more; {@link #hasHistory()} is false from here on. */
     void forgetHistory() {
         Arrays.fill(received, 0);

@@ -1,6 +1,5 @@
 package io.holdfast.proxy.uplink;
 
-import io.holdfast.codec.AckWriter;
 import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
@@ -19,9 +18,7 @@ import io.holdfast.store.RecordDescriptor;
 import io.holdfast.store.RecordView;
 import io.holdfast.store.StoreException;
 import io.holdfast.store.UplinkJournal;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
-import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.agrona.collections.LongArrayQueue;
 import org.agrona.concurrent.EpochClock;
@@ -38,14 +35,11 @@ import org.slf4j.LoggerFactory;
  */
 final class LaneDelivery implements GivingUp.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(LaneDelivery.class);
-    private static final int BATCH_BYTES = 64 * 1024;
-    private static final int FIRST_BATCH_BYTES = 2 * 1024;
-    private static final int QOS0_BEHIND_LIMIT = 32 * 1024;
     private static final long NO_RETRY = Long.MAX_VALUE;
     private static final long SWEEP_MS = 1_000;
     private static final int SWEEP_RECORDS = 10_000;
-    private static final String EXPIRED_TEXT = "its Message Expiry Interval passed before it was sent";
-    private static final String LIMIT_TEXT = "it is beyond what the broker said it takes";
+    static final String EXPIRED_TEXT = "its Message Expiry Interval passed before it was sent";
+    static final String LIMIT_TEXT = "it is beyond what the broker said it takes";
 
     // for the lane
     private final Lane lane;
@@ -60,35 +54,28 @@ final class LaneDelivery implements GivingUp.Listener {
     private final SendWindow window;
     private final GivingUp givingUp;
     private final HangUps hangUps;
-    private final DrainPacer pacer;
+    private final MessageExpiry expiry;
+    private final UplinkOutput output;
+    private final LaneProgress progress;
+    private final Qos0Delivery qos0;
+    private final Runnable pumpAgain = this::pumpAgain;
     private final LaneReader again;
     private final int maxSpan;
-    private final RecordFrames frames = new RecordFrames();
-    private final LongArrayQueue qos0Sequences = new LongArrayQueue(Long.MIN_VALUE);
-    private final LongArrayQueue qos0Routes = new LongArrayQueue(Long.MIN_VALUE);
     private final Backoff retryBackoff;
-    private long lastSequence;
-    private long qos0HandledUpTo;
     private boolean recordWaiting;
     private long duplicateBelow;
     private boolean isSessionUnused;
     private long lastDropLogNs;
     private int connection;
     private long sweepAtMs;
-    private long missingSettled;
-    private final ArrayDeque<Removed> removedEarly = new ArrayDeque<>();
+    private long evictedUpTo;
 
     // for one connection
-    private ChannelHandlerContext ctx;
-    private MqttVersion version;
-    private ConnackPacket limits;
     private int span;
     private boolean resumed;
     private final LongArrayQueue toRelease = new LongArrayQueue(Long.MIN_VALUE);
     private int refusedOpen;
     private long retryAtNs = NO_RETRY;
-    private boolean isPumpScheduled;
-    private ByteBuf batch;
 
     LaneDelivery(
             int laneNumber,
@@ -115,8 +102,14 @@ final class LaneDelivery implements GivingUp.Listener {
         this.givingUp = new GivingUp(
                 laneNumber, lane, deadLetters, window, lane.openReader(), this, counters, wallClock, clock);
         this.hangUps = new HangUps(policies.settings().maxLoneHangUps());
-        this.pacer = new DrainPacer(
-                policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime());
+        this.expiry = new MessageExpiry(wallClock);
+        this.output = new UplinkOutput(
+                expiry,
+                new DrainPacer(policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime()),
+                counters,
+                clock);
+        this.progress = new LaneProgress(lane, window);
+        this.qos0 = new Qos0Delivery(lane, policies, expiry, output, progress, givingUp, hangUps);
         // so far an earlier process may have sent, in a broker session that is still there
         this.duplicateBelow =
                 journal.hasHistory() ? Math.min(cursor.sendNumber() + maxSpan, lane.firstSendNumberOfProcess()) : 0;
@@ -146,11 +139,9 @@ final class LaneDelivery implements GivingUp.Listener {
      */
     void connected(ChannelHandlerContext context, MqttVersion mqttVersion, ConnackPacket connack, boolean isResumed)
             throws StoreException {
-        ctx = context;
+        output.connected(context, mqttVersion, connack);
         connection++;
         hangUps.connected();
-        version = mqttVersion;
-        limits = connack;
         resumed = isResumed;
         span = Math.min(maxSpan, mqttVersion.isV5() ? connack.receiveMaximum() : maxSpan);
         refusedOpen = 0;
@@ -187,8 +178,7 @@ final class LaneDelivery implements GivingUp.Listener {
     }
 
     private void seekToUnfinished() throws StoreException {
-        lastSequence = cursor.sequence();
-        reader.seek(lastSequence + 1);
+        reader.seek(progress.restart());
         recordWaiting = false;
     }
 
@@ -200,11 +190,7 @@ final class LaneDelivery implements GivingUp.Listener {
      */
     void disconnected(boolean hungUp, int reasonCode) throws StoreException {
         duplicateBelow = Math.max(duplicateBelow, window.next());
-        if (batch != null) {
-            batch.release();
-            batch = null;
-        }
-        ctx = null;
+        output.disconnected();
         status.inFlight(window.span());
         if (hungUp && window.isAnyUnanswered(connection)) {
             counters.increment(Meter.UPLINK_HUNG_UP);
@@ -219,9 +205,9 @@ final class LaneDelivery implements GivingUp.Listener {
                                 ? "the broker hangs up on it"
                                 : "the broker disconnects because of it: " + ReasonCode.name(reasonCode),
                         window.qos(poison) == 2);
-                givingUp.write();
             }
         }
+        sweep();
     }
 
     /** PINGRESP. */
@@ -234,17 +220,17 @@ final class LaneDelivery implements GivingUp.Listener {
 
     /** Sends what the window, the socket and the log allow. */
     void pump() throws StoreException {
-        if (ctx == null) {
+        if (!output.isConnected()) {
             return;
         }
         do {
-            advance();
+            progress.advance();
             if (refusedOpen > 0) {
                 retryRefused();
             }
             while (mayGoOn()) {
                 if (!recordWaiting && !reader.next()) {
-                    lastSequence = Math.max(lastSequence, reader.exhaustedUpTo());
+                    progress.readUpTo(reader.exhaustedUpTo());
                     break;
                 }
                 recordWaiting = true;
@@ -252,33 +238,19 @@ final class LaneDelivery implements GivingUp.Listener {
                     break;
                 }
                 recordWaiting = false;
-                lastSequence = reader.sequence();
+                progress.readUpTo(reader.sequence());
             }
         } while (givingUp.write() > 0); // there is room in the window again
-        advance();
-        settleDamaged();
+        progress.advance();
+        progress.settleDamaged(reader);
         flush();
-    }
-
-    /** Once everything is through that is still in the log, the ledger takes leave of what is damaged. */
-    private void settleDamaged() {
-        if (reader.missingRecords() > missingSettled
-                && window.isEmpty()
-                && cursor.sequence() >= lane.durableSequence()) {
-            long missing = reader.missingRecords();
-            long settled = lane.settleDamaged();
-            if (settled >= 0) {
-                LOG.error("{} damaged records are counted as dropped", settled);
-                missingSettled = missing;
-            }
-        }
     }
 
     private boolean mayGoOn() {
         return refusedOpen == 0
-                && ctx.channel().isWritable()
+                && output.isWritable()
                 && (!hangUps.isIsolating(window.base()) || mayGoAlone())
-                && !isPaced();
+                && !output.isPaced(pumpAgain);
     }
 
     /** One at a time, while it is looked for the record that the broker hangs up on. */
@@ -287,25 +259,13 @@ final class LaneDelivery implements GivingUp.Listener {
             return false;
         }
         if (hangUps.wantsPing()) {
-            AckWriter.pingreq(batch(2));
+            output.pingreq();
         }
         return hangUps.mayGoAlone();
     }
 
-    private boolean isPaced() {
-        if (!pacer.isLimited()) {
-            return false;
-        }
-        long waitNs = pacer.waitNs(clock.nanoTime());
-        if (waitNs > 0 && !isPumpScheduled) {
-            isPumpScheduled = true;
-            ctx.executor().schedule(this::pumpAgain, waitNs, TimeUnit.NANOSECONDS);
-        }
-        return waitNs > 0;
-    }
-
     private void pumpAgain() {
-        isPumpScheduled = false;
+        output.woken();
         retry();
     }
 
@@ -315,7 +275,7 @@ final class LaneDelivery implements GivingUp.Listener {
             return true;
         }
         if (record.qos() == 0) {
-            return handleQos0(record);
+            return qos0.deliver(record, isEvicted(record), hangUps.isIsolating(window.base()));
         }
         long number = record.sendNumber();
         if (number < window.base()) {
@@ -340,6 +300,10 @@ final class LaneDelivery implements GivingUp.Listener {
             return true;
         }
         boolean mayHaveBeenSent = number < duplicateBelow;
+        if (!mayHaveBeenSent && isEvicted(record)) {
+            finish(number, SendWindow.EVICTED);
+            return true;
+        }
         if (journal.isGivenUp(number) || lane.isDeadLettered(record.sequence())) {
             givenUpEarlier(record, number, resumed && mayHaveBeenSent);
             return true;
@@ -351,12 +315,12 @@ final class LaneDelivery implements GivingUp.Listener {
     /** Has the window hold the number of a record that was read; false if there is no room yet. */
     private boolean enter(RecordView record, long number) throws StoreException {
         if (number - window.base() >= span) {
-            advance();
+            progress.advance();
             if (window.isEmpty() && number > window.next()) {
                 window.skipTo(number); // what is missing before it is damaged, and so finished
             }
         }
-        if (number - window.base() >= span || !journalCovers(number)) {
+        if (number - window.base() >= span || !progress.journalCovers(number)) {
             return false;
         }
         while (number > window.next()) {
@@ -379,64 +343,17 @@ final class LaneDelivery implements GivingUp.Listener {
         conclude(number, verdict, maybeAtBroker && record.qos() == 2);
     }
 
-    private boolean journalCovers(long number) throws StoreException {
-        if (journal.covers(number)) {
-            return true;
-        }
-        writeCursor();
-        writeCursor(); // both slots
-        return journal.covers(number);
-    }
-
-    private boolean handleQos0(RecordView record) {
-        if (record.sequence() <= qos0HandledUpTo) {
-            return true; // at most once: not again over a new connection
-        }
-        if (qos0Sequences.size() >= QOS0_BEHIND_LIMIT) {
-            return false;
-        }
-        if (isExpired(record)) {
-            if (!disposeOfQos0(record, policies.dropsExpired(record.routeNumber()), DeadLetterReason.EXPIRED)) {
-                return false;
-            }
-        } else if (fitsBroker(record)) {
-            write(record, 0, false);
-            qos0Sequences.addLong(record.sequence());
-            qos0Routes.addLong(record.routeNumber());
-            if (hangUps.isIsolating(window.base())) {
-                hangUps.sentUnnumbered();
-            }
-        } else if (!disposeOfQos0(
-                record, policies.dropsPermanentFailures(record.routeNumber()), DeadLetterReason.BROKER_LIMIT)) {
-            return false;
-        }
-        qos0HandledUpTo = record.sequence();
-        return true;
-    }
-
-    /** False if it has to wait: the dead letters cannot be written. */
-    private boolean disposeOfQos0(RecordView record, boolean drops, DeadLetterReason reason) {
-        boolean isExpired = reason == DeadLetterReason.EXPIRED;
-        if (drops && isExpired) {
-            cursor.expired(record.routeNumber(), 1);
-        } else if (drops) {
-            cursor.dropped(record.routeNumber(), DropReason.BROKER_LIMIT, 1);
-        } else if (lane.isDeadLettered(record.sequence())
-                || givingUp.writeUnnumbered(record, reason, isExpired ? EXPIRED_TEXT : LIMIT_TEXT)) {
-            cursor.deadLettered(record.routeNumber(), 1);
-        } else {
-            return false;
-        }
-        return true;
+    private boolean isEvicted(RecordView record) {
+        return record.sequence() <= Math.max(lane.evictionTarget(), evictedUpTo);
     }
 
     private void publish(RecordView record, long number, boolean dup, boolean mayHaveBeenSent) {
-        if (!mayHaveBeenSent && isExpired(record)) {
+        if (!mayHaveBeenSent && expiry.isExpired(record)) {
             giveUpExpired(record, number);
             return;
         }
         boolean maybeAtBroker = dup && record.qos() == 2 && window.state(number) != SendWindow.REFUSED;
-        if (!fitsBroker(record)) {
+        if (!output.fits(record)) {
             giveUp(number, SendWindow.BEYOND_BROKER_LIMIT, DeadLetterReason.BROKER_LIMIT, 0, LIMIT_TEXT, maybeAtBroker);
             return;
         }
@@ -457,7 +374,7 @@ final class LaneDelivery implements GivingUp.Listener {
         boolean alone = hangUps.isIsolating(window.base());
         window.sent(number, clock.nanoTime(), nowMs, connection);
         isSessionUnused = false;
-        write(record, SendWindow.packetId(number), dup);
+        output.publish(record, SendWindow.packetId(number), dup);
         if (alone) {
             hangUps.sentAlone(number);
         }
@@ -471,71 +388,20 @@ final class LaneDelivery implements GivingUp.Listener {
         }
     }
 
-    private void write(RecordView record, int packetId, boolean dup) {
-        boolean v5 = version.isV5();
-        if (!v5 && record.propertiesLength() > 0) {
-            counters.increment(Meter.UPLINK_PROPERTIES_LOST);
-        }
-        int length = RecordFrames.length(record, v5);
-        ByteBuf out = batch(length);
-        if (pacer.isLimited()) {
-            pacer.sent(length, clock.nanoTime());
-        }
-        frames.write(out, record, packetId, dup, v5, expirySeconds(record));
-        counters.increment(Meter.UPLINK_SENT);
-    }
-
-    private boolean fitsBroker(RecordView record) {
-        return record.qos() <= limits.maximumQos()
-                && (!record.retain() || limits.retainAvailable())
-                && RecordFrames.length(record, version.isV5()) <= limits.maximumPacketSize();
-    }
-
-    private boolean isExpired(RecordView record) {
-        return record.expiryTimeMs() != 0 && now(record) >= record.expiryTimeMs();
-    }
-
-    private long expirySeconds(RecordView record) {
-        return record.expiryTimeMs() == 0 ? 0 : Math.max(1, (record.expiryTimeMs() - now(record) + 999) / 1000);
-    }
-
-    /** A wall clock that was set back is no younger than the record. */
-    private long now(RecordView record) {
-        return Math.max(wallClock.time(), record.receiveTimeMs());
-    }
-
     private void release(long number) {
         window.state(number, SendWindow.RELEASED);
         window.sentOn(number, clock.nanoTime(), connection);
-        AckWriter.write(batch(AckWriter.MAX_BYTES), PacketType.PUBREL, SendWindow.packetId(number));
+        output.pubrel(SendWindow.packetId(number));
     }
 
     /** The broker may have the packet id of a record that was given up: the flow is ended before the id comes again. */
     private void clear(long number) {
         window.sentOn(number, clock.nanoTime(), connection);
-        AckWriter.write(batch(AckWriter.MAX_BYTES), PacketType.PUBREL, SendWindow.packetId(number));
-    }
-
-    private ByteBuf batch(int bytes) {
-        if (batch != null && batch.maxWritableBytes() < bytes) {
-            writeBatch();
-        }
-        if (batch == null) {
-            batch = ctx.alloc().directBuffer(Math.max(bytes, FIRST_BATCH_BYTES), Math.max(bytes, BATCH_BYTES));
-        }
-        return batch;
-    }
-
-    private void writeBatch() {
-        if (batch != null) {
-            ctx.write(batch, ctx.voidPromise());
-            batch = null;
-        }
+        output.pubrel(SendWindow.packetId(number));
     }
 
     private void flush() {
-        writeBatch();
-        ctx.flush();
+        output.flush();
         status.inFlight(window.span());
     }
 
@@ -583,12 +449,7 @@ final class LaneDelivery implements GivingUp.Listener {
         } else if (state != SendWindow.RECEIVED) {
             unexpected(PacketType.PUBREC, packetId);
             if (!ReasonCode.isFailure(reason)) {
-                AckWriter.write(
-                        batch(AckWriter.MAX_BYTES),
-                        PacketType.PUBREL,
-                        packetId,
-                        ReasonCode.PACKET_IDENTIFIER_NOT_FOUND,
-                        version);
+                output.pubrelNotFound(packetId);
             }
         }
     }
@@ -612,7 +473,7 @@ final class LaneDelivery implements GivingUp.Listener {
                 }
                 if (retryAtNs == NO_RETRY) {
                     retryAtNs = clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(retryBackoff.nextDelayMs());
-                    ctx.executor().schedule(this::retry, retryAtNs - clock.nanoTime(), TimeUnit.NANOSECONDS);
+                    output.schedule(this::retry, retryAtNs - clock.nanoTime());
                 }
             }
         }
@@ -666,7 +527,7 @@ final class LaneDelivery implements GivingUp.Listener {
             return;
         }
         window.clearing(number, verdict);
-        if (ctx != null) {
+        if (output.isConnected()) {
             clear(number);
         }
     }
@@ -684,13 +545,14 @@ final class LaneDelivery implements GivingUp.Listener {
 
     /** The acknowledgements of one read are in: makes PUBRECs durable, releases them, moves the cursor, sends on. */
     void onReadComplete() throws StoreException {
-        if (!toRelease.isEmpty()) {
+        pump(); // what may go at once is on its way during the sync
+        if (!toRelease.isEmpty() && output.isConnected()) {
             journal.force(); // PUBREL only after this [MQTT-4.3.3-4], P5
             while (!toRelease.isEmpty()) {
                 release(toRelease.removeLong());
             }
+            flush();
         }
-        pump();
     }
 
     // ---- refused for a time
@@ -700,9 +562,7 @@ final class LaneDelivery implements GivingUp.Listener {
             pump();
         } catch (StoreException e) {
             LOG.error("Cannot read a record again: {}", e.getMessage());
-            if (ctx != null) {
-                ctx.close();
-            }
+            output.close();
         }
     }
 
@@ -727,43 +587,64 @@ final class LaneDelivery implements GivingUp.Listener {
     // ---- without a connection
 
     /**
-     * In an outage: settles expired records at the head of the backlog, so that their segments go. Those that the broker's
-     * session may have are not touched.
+     * In an outage: settles records at the head of the backlog that have expired, or that have to make room, so that their
+     * segments go. Those that the broker's session may have do not expire.
      */
     void sweep() throws StoreException {
         if (givingUp.write() > 0) {
             pump();
         }
-        if (ctx != null || wallClock.time() < sweepAtMs) {
+        boolean makesRoom = lane.evictionTarget() > cursor.sequence();
+        if (output.isConnected() || (!makesRoom && wallClock.time() < sweepAtMs)) {
             return;
+        }
+        if (makesRoom && duplicateBelow > window.base()) {
+            leaveSession();
         }
         sweepAtMs = wallClock.time() + SWEEP_MS;
         span = maxSpan;
         seekToUnfinished();
         int room = SWEEP_RECORDS;
-        while (room-- > 0 && reader.next() && isSettledWithoutBroker(reader.record())) {
-            lastSequence = reader.sequence();
+        boolean isSettled = true;
+        while (room-- > 0 && isSettled && reader.next()) {
+            isSettled = isSettledWithoutBroker(reader.record());
+            if (isSettled) {
+                progress.readUpTo(reader.sequence());
+            }
+            if (window.span() >= span) {
+                givingUp.write();
+                progress.advance();
+            }
         }
         if (room < 0) {
             sweepAtMs = 0;
         }
         givingUp.write();
-        advance();
+        progress.advance();
+    }
+
+    /**
+     * Drop-oldest reaches what the broker's session may have. So that nothing of it comes back under the same packet ids, the
+     * session is given up first, durably: the next one begins anew. All that was sent in it goes with the oldest.
+     */
+    private void leaveSession() throws StoreException {
+        long newest = Math.min(window.next(), duplicateBelow) - 1;
+        evictedUpTo = newest < window.base() ? lane.evictionTarget() : window.sequence(newest);
+        LOG.warn("Dropping the oldest records reaches those that the broker may have had: its session is given up");
+        journal.abandonSession();
+        journal.force();
+        window.restart();
+        duplicateBelow = 0;
     }
 
     private boolean isSettledWithoutBroker(RecordView record) throws StoreException {
-        if (record.kind() != RecordDescriptor.KIND_PUBLISH || record.sequence() <= qos0HandledUpTo) {
+        if (record.kind() != RecordDescriptor.KIND_PUBLISH || qos0.isHandled(record)) {
             return true;
+        }
+        if (record.qos() == 0) {
+            return qos0.settleWithoutBroker(record, isEvicted(record));
         }
         long number = record.sendNumber();
-        if (record.qos() == 0) {
-            if (!isExpired(record)
-                    || !disposeOfQos0(record, policies.dropsExpired(record.routeNumber()), DeadLetterReason.EXPIRED)) {
-                return false;
-            }
-            qos0HandledUpTo = record.sequence();
-            return true;
-        }
         if (number < window.base()) {
             return true;
         }
@@ -774,70 +655,29 @@ final class LaneDelivery implements GivingUp.Listener {
         if (SendWindow.isFinished(state) || state == SendWindow.GIVING_UP) {
             return true;
         }
-        if (state != SendWindow.FREE || number < duplicateBelow || !isExpired(record)) {
+        if (state != SendWindow.FREE || number < duplicateBelow) {
             return false;
         }
-        giveUpExpired(record, number);
+        if (isEvicted(record)) {
+            finish(number, SendWindow.EVICTED);
+        } else if (expiry.isExpired(record)) {
+            giveUpExpired(record, number);
+        } else {
+            return false;
+        }
         return true;
     }
 
-    // ---- cursor
+    // ---- for the uplink
 
-    private void advance() {
-        while (window.isBaseFinished()) {
-            long number = window.base();
-            count(window.route(number), window.state(number));
-            window.popBase();
-        }
-        long sequence = window.isEmpty() ? lastSequence : window.sequence(window.base()) - 1;
-        if (sequence > cursor.sequence()) {
-            cursor.advance(sequence, window.base());
-            while (!qos0Sequences.isEmpty() && qos0Sequences.peekLong() <= sequence) {
-                qos0Sequences.removeLong();
-                cursor.delivered((int) qos0Routes.removeLong(), 1);
-            }
-        }
-    }
-
-    private void count(int route, byte state) {
-        switch (state) {
-            case SendWindow.DELIVERED -> cursor.delivered(route, 1);
-            case SendWindow.EXPIRED -> cursor.expired(route, 1);
-            case SendWindow.BEYOND_BROKER_LIMIT -> cursor.dropped(route, DropReason.BROKER_LIMIT, 1);
-            case SendWindow.DEAD_LETTERED -> cursor.deadLettered(route, 1);
-            case SendWindow.EVICTED -> cursor.dropped(route, DropReason.OLDEST, 1);
-            case SendWindow.LOST -> {}
-            default -> cursor.dropped(route, DropReason.PERMANENT_FAILURE, 1);
-        }
-    }
-
-    private record Removed(int route, DropReason reason, long count) {}
-
-    /** A dead letter may be taken out before the cursor has passed its record; it is counted when that has happened. */
+    /** Dead letters of this lane were taken out. */
     void deadLettersRemoved(int route, DropReason reason, long count) {
-        long now = Math.min(count, cursor.deadLettered(route));
-        cursor.deadLetterRemoved(route, reason, now);
-        if (now < count) {
-            removedEarly.addLast(new Removed(route, reason, count - now));
-        }
+        progress.deadLettersRemoved(route, reason, count);
     }
 
-    private void countRemoved() {
-        for (int i = removedEarly.size(); i > 0; i--) {
-            Removed removed = removedEarly.pollFirst();
-            deadLettersRemoved(removed.route(), removed.reason(), removed.count());
-        }
-    }
-
-    /** Writes the cursor if it has moved; what it leaves behind may be forgotten only then. */
+    /** Writes the cursor if it has moved. */
     void writeCursor() throws StoreException {
-        if (journal.isForceNeeded()) {
-            journal.force();
-        }
-        countRemoved();
-        if (cursor.writeIfDirty()) {
-            journal.forgetBelow(cursor.olderDurableSendNumber());
-        }
+        progress.write();
     }
 
     /** Whether the oldest record in flight has waited for its acknowledgement longer than allowed. */
