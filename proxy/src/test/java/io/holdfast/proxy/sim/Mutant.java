@@ -72,27 +72,28 @@ final class Mutant {
     private Map<String, byte[]> compile() {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         Map<String, ByteArrayOutputStream> classes = new HashMap<>();
-        JavaFileManager files =
-                new ForwardingJavaFileManager<>(compiler.getStandardFileManager(null, null, null)) {
+        JavaFileManager files = new ForwardingJavaFileManager<>(compiler.getStandardFileManager(null, null, null)) {
+            @Override
+            public JavaFileObject getJavaFileForOutput(
+                    Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
+                return new SimpleJavaFileObject(URI.create("mem:///" + className), kind) {
                     @Override
-                    public JavaFileObject getJavaFileForOutput(
-                            Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
-                        return new SimpleJavaFileObject(URI.create("mem:///" + className), kind) {
-                            @Override
-                            public OutputStream openOutputStream() {
-                                return classes.computeIfAbsent(className, unused -> new ByteArrayOutputStream());
-                            }
-                        };
+                    public OutputStream openOutputStream() {
+                        return classes.computeIfAbsent(className, unused -> new ByteArrayOutputStream());
                     }
                 };
+            }
+        };
         List<JavaFileObject> units = sources.entrySet().stream()
-                .<JavaFileObject>map(entry -> new SimpleJavaFileObject(
-                        URI.create("mem:///" + entry.getKey().replace('.', '/') + ".java"), JavaFileObject.Kind.SOURCE) {
-                    @Override
-                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                        return entry.getValue();
-                    }
-                })
+                .<JavaFileObject>map(entry ->
+                        new SimpleJavaFileObject(
+                                URI.create("mem:///" + entry.getKey().replace('.', '/') + ".java"),
+                                JavaFileObject.Kind.SOURCE) {
+                            @Override
+                            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                                return entry.getValue();
+                            }
+                        })
                 .toList();
         StringWriter messages = new StringWriter();
         List<String> options = List.of("-classpath", System.getProperty("java.class.path"), "-proc:none", "-nowarn");

@@ -76,7 +76,10 @@ class MutantsTest {
                                 "store/UplinkJournal",
                                 "        Arrays.fill(received, 0);\n        sessionGeneration++;\n",
                                 "        sessionGeneration++;\n")
-                        .replace(DELIVERY, "if (resumed && journal.isReceived(number)) {", "if (journal.isReceived(number)) {"),
+                        .replace(
+                                DELIVERY,
+                                "if (resumed && journal.isReceived(number)) {",
+                                "if (journal.isReceived(number)) {"),
                 new Mutant("duplicate answered before its original is durable")
                         .replace(
                                 "proxy/outbox/WriterAgent",

@@ -190,8 +190,8 @@ final class Promises implements SimulatedLog.Listener {
         String clientId = record.clientId();
         int number = store == null ? 0 : store.laneFor(clientId);
         SimMessage message = record.kind() == RecordDescriptor.KIND_PUBLISH ? messageOf(record) : null;
-        SimMessage.Stored stored = new SimMessage.Stored(
-                number, record.sequence(), ((SimFileChannel) file).inode(), position, bytes);
+        SimMessage.Stored stored =
+                new SimMessage.Stored(number, record.sequence(), ((SimFileChannel) file).inode(), position, bytes);
         if (message != null) {
             message.records.add(stored);
         }

@@ -134,8 +134,7 @@ final class SimBroker {
             if (isTemporary) {
                 sessions.remove(clientId);
             }
-            byte[] properties =
-                    version == 5 ? Packets.property16(0x21, plan.brokerReceiveMaximum) : Packets.NONE;
+            byte[] properties = version == 5 ? Packets.property16(0x21, plan.brokerReceiveMaximum) : Packets.NONE;
             first.add(new Answer(Packets.connack(version, isPresent, properties), 0, null));
         }
 
@@ -156,7 +155,8 @@ final class SimBroker {
             }
             SimMessage known = session.received.get(id);
             if (known != null && (known != message || packet.qos() != 2)) {
-                promises.broken("P5", "packet id " + id + " of " + known + ", whose flow is open, is used for " + message);
+                promises.broken(
+                        "P5", "packet id " + id + " of " + known + ", whose flow is open, is used for " + message);
             }
             if (known != null && !packet.dup() && message.isRepeat) {
                 promises.broken("P5", message + " comes again without DUP in the same session");

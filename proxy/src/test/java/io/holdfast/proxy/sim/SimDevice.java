@@ -94,8 +94,9 @@ final class SimDevice implements SimConnection.Peer {
         if (asksForCleanStart) {
             discardSession();
         }
-        Packets.Connect packet =
-                new Packets.Connect(version, clientId).cleanStart(asksForCleanStart).keepAlive(0);
+        Packets.Connect packet = new Packets.Connect(version, clientId)
+                .cleanStart(asksForCleanStart)
+                .keepAlive(0);
         if (version == 5) {
             packet.properties(Packets.property32(0x11, isPersistent ? NEVER_EXPIRES & 0xFFFF_FFFFL : 0));
         }
@@ -179,8 +180,7 @@ final class SimDevice implements SimConnection.Peer {
     }
 
     private boolean isUsed(int id) {
-        return repeated.contains(id)
-                || flows.stream().anyMatch(flow -> flow.packetId == id);
+        return repeated.contains(id) || flows.stream().anyMatch(flow -> flow.packetId == id);
     }
 
     private void send(Flow flow, boolean dup) {

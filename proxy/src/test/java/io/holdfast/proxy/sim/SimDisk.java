@@ -363,8 +363,8 @@ final class SimDisk {
         if (isZero) {
             source.position(source.position() + length);
         } else {
-            boolean isShared = present == ZEROS
-                    || (page < inode.durablePages.size() && inode.durablePages.get(page) == present);
+            boolean isShared =
+                    present == ZEROS || (page < inode.durablePages.size() && inode.durablePages.get(page) == present);
             byte[] changed = isShared ? present.clone() : present;
             source.get(changed, offset, length);
             inode.pages.set(page, changed);
@@ -373,7 +373,9 @@ final class SimDisk {
     }
 
     private static boolean isZero(ByteBuffer source, int length) {
-        return source.slice(source.position(), length).mismatch(NOTHING.duplicate().limit(length)) < 0;
+        return source.slice(source.position(), length)
+                        .mismatch(NOTHING.duplicate().limit(length))
+                < 0;
     }
 
     private boolean ensurePages(Inode inode, int count) {
@@ -497,7 +499,10 @@ final class SimDisk {
     public String toString() {
         StringBuilder text = new StringBuilder();
         for (Map.Entry<String, Inode> entry : names.entrySet()) {
-            text.append(entry.getKey()).append(' ').append(entry.getValue().size).append('\n');
+            text.append(entry.getKey())
+                    .append(' ')
+                    .append(entry.getValue().size)
+                    .append('\n');
         }
         return text.toString();
     }

@@ -309,8 +309,8 @@ final class SimFileSystem extends FileSystem {
         @Override
         public void move(Path source, Path target, CopyOption... options) throws IOException {
             List<CopyOption> all = Arrays.asList(options);
-            boolean replace = all.contains(StandardCopyOption.REPLACE_EXISTING)
-                    || all.contains(StandardCopyOption.ATOMIC_MOVE);
+            boolean replace =
+                    all.contains(StandardCopyOption.REPLACE_EXISTING) || all.contains(StandardCopyOption.ATOMIC_MOVE);
             disk.rename(source.toString(), target.toString(), replace);
         }
 
@@ -347,8 +347,7 @@ final class SimFileSystem extends FileSystem {
         }
 
         @Override
-        public <V extends FileAttributeView> V getFileAttributeView(
-                Path path, Class<V> type, LinkOption... options) {
+        public <V extends FileAttributeView> V getFileAttributeView(Path path, Class<V> type, LinkOption... options) {
             return null;
         }
 

@@ -70,7 +70,9 @@ final class SimPath implements Path {
 
     @Override
     public boolean startsWith(Path other) {
-        return text.equals(other.toString()) || text.startsWith(other + "/") || other.toString().equals("/");
+        return text.equals(other.toString())
+                || text.startsWith(other + "/")
+                || other.toString().equals("/");
     }
 
     @Override

@@ -464,10 +464,11 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
                 return;
             }
         }
-        throw new BrokenPromise("P4 is broken: it does not drain: " + devices.stream()
-                .filter(device -> !device.isDone())
-                .map(SimDevice::clientId)
-                .toList() + " are not done, drained " + promises.isDrained());
+        throw new BrokenPromise("P4 is broken: it does not drain: "
+                + devices.stream()
+                        .filter(device -> !device.isDone())
+                        .map(SimDevice::clientId)
+                        .toList() + " are not done, drained " + promises.isDrained());
     }
 
     /** Everybody does what there is to do; if that is nothing, time passes. */
