@@ -15,4 +15,16 @@ class LongSimulationTest {
             Seeds.play(Long.getLong("holdfast.sim.from", 1), Integer.getInteger("holdfast.sim.seeds", 10_000));
         }
     }
+
+    /** Seeds whose scene is small: the same is played again for each change of the disk that it makes. */
+    @Test
+    void promisesHoldWhereverTheProcessEnds() {
+        if (Long.getLong("holdfast.sim.seed") == null) {
+            long runs = 0;
+            for (long seed = 1; seed <= Integer.getInteger("holdfast.sim.everywhere", 3); seed++) {
+                runs += Seeds.crashEverywhere(seed);
+            }
+            System.out.printf("ended at every change of the disk: %d runs%n", runs);
+        }
+    }
 }

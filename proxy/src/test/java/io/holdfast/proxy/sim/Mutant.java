@@ -30,10 +30,13 @@ final class Mutant {
     private static final Path ROOT = Path.of(System.getProperty("holdfast.root", ".."));
 
     private final String name;
+    private final String expected;
     private final Map<String, String> sources = new LinkedHashMap<>();
 
-    Mutant(String name) {
+    /** What is said when the bug is found has to hold {@code expected}. */
+    Mutant(String name, String expected) {
         this.name = name;
+        this.expected = expected;
     }
 
     /** Replaces a text, that has to be there once, in a source file: {@code store/Lane} or {@code proxy/uplink/LaneDelivery}. */
@@ -62,8 +65,8 @@ final class Mutant {
     String play(long from, int count) {
         try {
             Class<?> seeds = new Loader(compile()).loadClass(Seeds.class.getName());
-            Method method = seeds.getMethod("firstFailure", long.class, int.class);
-            return (String) method.invoke(null, from, count);
+            Method method = seeds.getMethod("firstFailure", long.class, int.class, String.class);
+            return (String) method.invoke(null, from, count, expected);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError("mutant '" + name + "' cannot be played", e);
         }

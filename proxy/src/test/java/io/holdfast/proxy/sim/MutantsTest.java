@@ -18,13 +18,13 @@ class MutantsTest {
     private static final String WRITER = "store/LaneWriter";
 
     /** The id space scaled down, so that it is passed through in a short run; it is the same code otherwise. */
-    private static Mutant withFewPacketIds(String name) {
-        return new Mutant(name).replace("proxy/uplink/SendWindow", "PACKET_IDS = 65_535;", "PACKET_IDS = 61;");
+    private static Mutant withFewPacketIds(String name, String expected) {
+        return new Mutant(name, expected).replace("proxy/uplink/SendWindow", "PACKET_IDS = 65_535;", "PACKET_IDS = 61;");
     }
 
     static List<Mutant> mutants() {
         return List.of(
-                new Mutant("ack before sync")
+                new Mutant("ack before sync", "P1")
                         .replace(
                                 "proxy/outbox/WriterAgent",
                                 "            writer.force();\n",
@@ -32,23 +32,23 @@ class MutantsTest {
                                         + "                feed.complete(feed.decided);\n"
                                         + "            }\n"
                                         + "            writer.force();\n"),
-                new Mutant("uplink ahead of sync")
+                new Mutant("uplink ahead of sync", "before it is durable")
                         .replace(
                                 WRITER,
                                 "        batchLength = start + length;\n        state.nextSequence++;\n",
                                 "        batchLength = start + length;\n        state.nextSequence++;\n"
                                         + "        lane.durable(log.position(), state.nextSequence - 1);\n"),
-                new Mutant("cursor ahead of ack")
+                new Mutant("cursor ahead of ack", "the cursor passes")
                         .replace(
                                 DELIVERY,
                                 "window.isEmpty() ? lastSequence : window.sequence(window.base()) - 1;",
                                 "lastSequence;"),
-                new Mutant("lost RELEASE")
+                new Mutant("lost RELEASE", "P3")
                         .replace(
                                 WRITER,
                                 "if (!appendControl(KIND_RELEASE, session, packetId, receiveTimeMs)) {",
                                 "if (checkpointsDue < 0) {"),
-                withFewPacketIds("id reuse")
+                withFewPacketIds("id reuse", "is used for")
                         .replace(
                                 "proxy/uplink/SendWindow",
                                 "BitUtil.findNextPositivePowerOfTwo(maxSpan)",
@@ -66,12 +66,12 @@ class MutantsTest {
                                         + "        return count;\n"
                                         + "    }\n\n"
                                         + "    private void advance() {"),
-                new Mutant("received ids kept over a lost session")
+                new Mutant("received ids kept over a lost session", "P1")
                         .replace(
                                 WRITER,
                                 "if (!sessionPresent && known != null && known.receivedCount() > 0) {",
                                 "if (!sessionPresent && known != null && known.receivedCount() < 0) {"),
-                new Mutant("journal used in another broker session")
+                new Mutant("journal used in another broker session", "the cursor passes")
                         .replace(
                                 "store/UplinkJournal",
                                 "        Arrays.fill(received, 0);\n        sessionGeneration++;\n",
@@ -80,14 +80,14 @@ class MutantsTest {
                                 DELIVERY,
                                 "if (resumed && journal.isReceived(number)) {",
                                 "if (journal.isReceived(number)) {"),
-                new Mutant("duplicate answered before its original is durable")
+                new Mutant("duplicate answered before its original is durable", "P1")
                         .replace(
                                 "proxy/outbox/WriterAgent",
                                 "            counters.increment(Meter.PUBLISH_DUPLICATE);\n",
                                 "            counters.increment(Meter.PUBLISH_DUPLICATE);\n"
                                         + "            entry.outcome = outcome;\n"
                                         + "            feed.complete(entry.number);\n"),
-                new Mutant("watermark shared by two lanes")
+                new Mutant("watermark shared by two lanes", "")
                         .replace(
                                 "proxy/outbox/LaneFeed",
                                 "        COMPLETED.setRelease(this, number);\n",
@@ -99,7 +99,7 @@ class MutantsTest {
                                 "    private static final java.util.Map<EventLoop, Long> shared =\n"
                                         + "            new java.util.concurrent.ConcurrentHashMap<>();\n"
                                         + "    private final EventLoop eventLoop;\n"),
-                new Mutant("wrong resume")
+                new Mutant("wrong resume", "P5")
                         .replace(DELIVERY, "if (resumed && journal.isReceived(number)) {", "if (number < 0) {")
                         .replace(
                                 DELIVERY,
@@ -118,6 +118,6 @@ class MutantsTest {
     /** Else a mutant might be found for the way it is loaded, or for the smaller id space. */
     @Test
     void findsNothingWithoutABug() {
-        assertNull(withFewPacketIds("no bug").play(1, SEEDS_WITHOUT_BUG));
+        assertNull(withFewPacketIds("no bug", "").play(1, SEEDS_WITHOUT_BUG));
     }
 }

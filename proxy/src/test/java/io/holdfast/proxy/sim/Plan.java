@@ -28,18 +28,19 @@ final class Plan {
     final int fullDisks;
     final int failedForces;
 
-    Plan(SplittableRandom random) {
-        devices = 1 + random.nextInt(4);
+    /** A small one has one device with a few messages, and no trouble of its own. */
+    Plan(SplittableRandom random, boolean isSmall) {
+        devices = isSmall ? 1 : 1 + random.nextInt(4);
         deviceLoops = 1 + random.nextInt(2);
-        lanes = 1 + random.nextInt(2);
-        messagesPerDevice = (5 + random.nextInt(40)) * (random.nextInt(8) == 0 ? 4 : 1);
+        lanes = isSmall ? 1 : 1 + random.nextInt(2);
+        messagesPerDevice = isSmall ? 6 : (5 + random.nextInt(40)) * (random.nextInt(8) == 0 ? 4 : 1);
         receiveMaximum = 2 + random.nextInt(12);
         uplinkWindow = 1 + random.nextInt(20);
         isBroker5 = random.nextInt(5) > 0;
         brokerReceiveMaximum = 1 + random.nextInt(20);
         brokerDeliversOnRelease = random.nextBoolean();
         brokerKeepsOneCompletion = random.nextInt(6) == 0;
-        steps = 200 + random.nextInt(1500);
+        steps = isSmall ? 0 : 200 + random.nextInt(1500);
         maxPayload = random.nextInt(3) == 0 ? 16_000 : 200;
         outboxBytes = random.nextInt(3) > 0 ? 1L << 40 : (2 + random.nextInt(4)) * 330_000L * lanes;
         rejectWhenFull = random.nextBoolean();

@@ -39,17 +39,37 @@ public final class Seeds {
                 count, from, steps.sum(), crashes.sum(), seconds, count / seconds);
     }
 
-    /** Plays seeds until one fails; called by name, on classes of another loader. Null if none does. */
-    public static String firstFailure(long from, int count) {
+    /** Plays seeds until one fails in a way that holds this text; called by name, on classes of another loader. Or null. */
+    public static String firstFailure(long from, int count, String text) {
         quiet();
         for (long seed = from; seed < from + count; seed++) {
             try {
                 run(new Simulation(seed, false));
             } catch (BrokenPromise e) {
-                return "seed " + seed + ": " + e.getMessage();
+                if (e.getMessage().contains(text)) {
+                    return "seed " + seed + ": " + e.getMessage();
+                }
             }
         }
         return null;
+    }
+
+    /** Ends the process at each change of the disk in turn, by a kill and by a power cut. Returns how many. */
+    static long crashEverywhere(long seed) {
+        quiet();
+        Simulation whole = new Simulation(seed, false, true);
+        run(whole);
+        long operations = whole.operations();
+        LongStream.rangeClosed(1, 2 * operations).parallel().forEach(i -> {
+            Simulation simulation = new Simulation(seed, false, true).crashAt((i + 1) / 2, i % 2 == 0);
+            try {
+                run(simulation);
+            } catch (BrokenPromise e) {
+                String where = " with the process ended at change " + (i + 1) / 2 + " of the disk, power " + (i % 2 == 0);
+                throw new AssertionError(e.getMessage() + where + "\n" + simulation, e);
+            }
+        });
+        return 2 * operations;
     }
 
     static void run(Simulation simulation) {

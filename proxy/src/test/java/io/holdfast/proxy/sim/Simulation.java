@@ -55,10 +55,15 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
     private long steps;
 
     Simulation(long seed, boolean isTracing) {
+        this(seed, isTracing, false);
+    }
+
+    /** With a small scene, to be played again and again. */
+    Simulation(long seed, boolean isTracing, boolean isSmall) {
         this.seed = seed;
         this.isTracing = isTracing;
         this.random = new SplittableRandom(seed);
-        this.plan = new Plan(random.split());
+        this.plan = new Plan(random.split(), isSmall);
         this.disk = new SimDisk(random.split());
         this.files = new SimFileSystem(disk);
         disk.whileForcing(this::whileForcing);
@@ -441,7 +446,7 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
     private void heal() {
         trace(() -> "everything is healed");
         isHealing = true;
-        disk.crashAt(Long.MAX_VALUE);
+        disk.crashAt(crashAtOperation > disk.operations() ? crashAtOperation : Long.MAX_VALUE);
         disk.usableBytes(Long.MAX_VALUE);
         disk.failForces(0);
         broker.heal();
