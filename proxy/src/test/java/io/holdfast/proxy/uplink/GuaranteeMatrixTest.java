@@ -37,7 +37,12 @@ class GuaranteeMatrixTest {
     @ValueSource(ints = {1, 2})
     void holdResumedWithinTheSession(int qos) {
         try (UplinkFixture fixture = new UplinkFixture(Packets.V5, directory, HOLD);
-                RawMqttClient device = RawMqttClient.connect(fixture.proxy.port(), Packets.V5, "d", false)) {
+                RawMqttClient device = RawMqttClient.open(fixture.proxy.port())) {
+            device.send(new Packets.Connect(Packets.V5, "d")
+                    .cleanStart(false)
+                    .properties(Packets.property32(0x11, 100))
+                    .bytes());
+            device.expect(Packet.CONNACK);
             fixture.broker.link().sessionPresent(true).swallow(Packet.PUBLISH);
             device.send(Packets.publish(Packets.V5, qos, 1, "h/1", "m"));
             fixture.broker.awaitLink(Packet.PUBLISH, 1);
