@@ -84,7 +84,9 @@ public final class Lane {
             final SegmentFiles files = new SegmentFiles(directory, context, salt);
             final Lane lane = new Lane(directory, context, salt, files, cursor, journal, checkpoint, log);
             lane.recover();
-            log.warmUp();
+            if (files.hasRoomForLog()) {
+                log.warmUp();
+            }
             return lane;
         } catch (final IOException | StoreException | RuntimeException e) {
             closeAll(cursor, journal, checkpoint);
@@ -364,13 +366,16 @@ public final class Lane {
     }
 
     /**
-     * Makes the next segment file in advance, one ahead of the writer. Takes up to a second. For one housekeeping thread.
+     * Makes the next segment file in advance, one ahead of the writer, and a spare one for records that must not wait for free
+     * space. Takes up to a second. For one housekeeping thread.
      *
      * @return true if one is ready; false if the limits forbid it: the outbox is filling up.
      * @throws IOException if the disk is full or broken; try again later.
      */
     public boolean prepareSegment() throws IOException {
-        return files.prepare(false);
+        final boolean isReady = files.prepare(false);
+        files.prepareSpare();
+        return isReady;
     }
 
     /**

@@ -27,6 +27,11 @@ interface LaneLog extends AutoCloseable {
     /** Does in advance what the first {@link #roll(int)} would have to do. The one call that comes from the opening thread. */
     default void warmUp() throws IOException {}
 
+    /** Whether {@link #roll(int)} needs no disk space but the prepared segment's. */
+    default boolean isWarm() {
+        return true;
+    }
+
     /** How many bytes of one record are sure to fit into the open segment. */
     int remaining();
 

@@ -415,10 +415,17 @@ public final class LaneWriter {
     }
 
     boolean writeCheckpoint() {
+        final int segment =
+                log.isOpen() ? Position.segment(log.position()) : Position.segment(lane.durablePosition()) + 1;
         try {
-            final int segment =
-                    log.isOpen() ? Position.segment(log.position()) : Position.segment(lane.durablePosition()) + 1;
-            checkpoint.write(segment, state);
+            try {
+                checkpoint.write(segment, state);
+            } catch (final IOException e) {
+                if (!files.giveUpSpare()) {
+                    throw e;
+                }
+                checkpoint.write(segment, state); // it has to grow: without it nothing can be reclaimed
+            }
             isDropUnwritten = false;
             return true;
         } catch (final IOException e) {
@@ -497,11 +504,11 @@ public final class LaneWriter {
             return isUrgent || files.isWithinLimits();
         }
         final long nowNs = nanoClock.nanoTime();
-        if (!isTime(nowNs)) {
+        if (!isTime(nowNs) && !(isUrgent && files.isSpareReady())) {
             return false;
         }
         try {
-            final boolean isReady = files.prepare(isUrgent);
+            final boolean isReady = (log.isWarm() || files.hasRoomForLog()) && files.prepare(isUrgent);
             if (isReady) {
                 lane.countSegmentCreatedInline();
             }
@@ -537,7 +544,7 @@ public final class LaneWriter {
     private void replaceDeadSegment() throws StoreException {
         int segment = NO_SEGMENT;
         try {
-            if (!files.isReady() && !files.prepare(true)) {
+            if (!log.isWarm() && !files.hasRoomForLog() || !files.isReady() && !files.prepare(true)) {
                 throw new IOException("no segment to go on with");
             }
             final long firstSequence = batch.getLong(LENGTH_PREFIX + RecordDescriptor.SEQUENCE_OFFSET, BIG_ENDIAN);

@@ -56,6 +56,11 @@ final class SegmentFiles {
     private final Object prepareLock = new Object();
 
     private volatile int readySegment = -1;
+
+    /** One more file, for records that drain the outbox: they must not depend on free space. */
+    private final Path spare;
+
+    private volatile boolean isSpareReady;
     private int nextSegment = 1;
 
     SegmentFiles(final Path directory, final StoreContext context, final byte[] salt) throws IOException {
@@ -66,6 +71,7 @@ final class SegmentFiles {
         this.force = context.durability() == Durability.FSYNC;
         this.salt = salt.clone();
         this.fileStore = Files.getFileStore(directory);
+        this.spare = directory.resolve("spare.segment");
     }
 
     /**
@@ -103,6 +109,12 @@ final class SegmentFiles {
             } else if (name.endsWith(SegmentName.DISCARDED)) {
                 discarded.add(file);
             }
+        }
+        isSpareReady = Files.exists(spare)
+                && Files.size(spare) == StoreContext.fileBytes(segmentBytes)
+                && !isWrittenTo(spare);
+        if (!isSpareReady) {
+            Files.deleteIfExists(spare);
         }
         return discarded;
     }
@@ -208,27 +220,68 @@ final class SegmentFiles {
             final int number = nextSegment;
             final Path file = directory.resolve(SegmentName.of(number, SegmentName.PRECREATED));
             final long fileBytes = StoreContext.fileBytes(segmentBytes);
-            if (fileStore.getUsableSpace() < fileBytes + LEAST_FREE) {
-                throw new IOException("no space left for a segment of " + fileBytes + " bytes: " + directory);
-            }
-            try (FileChannel channel =
-                    FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                DurableFiles.writeZeros(channel, fileBytes);
-                if (force) {
-                    channel.force(true);
-                }
-            } catch (final IOException e) {
-                Files.deleteIfExists(file);
-                throw e;
-            }
-            if (force) {
-                DurableFiles.forceDirectory(directory);
+            if (urgent && isSpareReady) {
+                Files.move(spare, file);
+                isSpareReady = false;
+            } else {
+                make(file, fileBytes);
             }
             bytesOnDisk.addAndGet(fileBytes);
             nextSegment = number + 1;
             readySegment = number;
             return true;
         }
+    }
+
+    private void make(final Path file, final long fileBytes) throws IOException {
+        if (fileStore.getUsableSpace() < fileBytes + LEAST_FREE) {
+            throw new IOException("no space left for a segment of " + fileBytes + " bytes: " + directory);
+        }
+        try (FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            DurableFiles.writeZeros(channel, fileBytes);
+            if (force) {
+                channel.force(true);
+            }
+        } catch (final IOException e) {
+            Files.deleteIfExists(file);
+            throw e;
+        }
+        if (force) {
+            DurableFiles.forceDirectory(directory);
+        }
+    }
+
+    /** Makes the spare file, unless it is there or there is no space for it; it counts in no limit. */
+    void prepareSpare() throws IOException {
+        synchronized (prepareLock) {
+            final long fileBytes = StoreContext.fileBytes(segmentBytes);
+            if (!isSpareReady && fileStore.getUsableSpace() >= fileBytes + LEAST_FREE) {
+                make(spare, fileBytes);
+                isSpareReady = true;
+            }
+        }
+    }
+
+    /**
+     * Gives the spare file's space to something that draining needs even more.
+     *
+     * @return whether there was one.
+     */
+    boolean giveUpSpare() throws IOException {
+        synchronized (prepareLock) {
+            isSpareReady = false;
+            return Files.deleteIfExists(spare);
+        }
+    }
+
+    boolean isSpareReady() {
+        return isSpareReady;
+    }
+
+    /** Whether the log library may be started: it makes a mapped file. */
+    boolean hasRoomForLog() throws IOException {
+        return fileStore.getUsableSpace() >= LEAST_FREE;
     }
 
     /**

@@ -90,6 +90,11 @@ final class SegmentLog implements LaneLog {
     }
 
     @Override
+    public boolean isWarm() {
+        return appender != null;
+    }
+
+    @Override
     public void append(final DirectBuffer record, final int offset, final int length) throws IOException {
         if (length > remaining()) {
             throw new IOException("record of " + length + " bytes does not fit into segment " + segment);

@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -142,14 +143,60 @@ class DiskLimitTest {
         }
     }
 
-    /** STO-15: a disk that is really full, under records and under a restart; then there is space again. */
+    /** Nothing is free: what the headroom does not take goes to the spare segment, or its space to the checkpoint. */
     @Test
-    void aFullFileSystemIsSurvived() throws Exception {
+    void theSpareSegmentServesReleasesAndTheCheckpoint() throws Exception {
+        final Path disk = mountTmpfs("8m");
+        try {
+            for (final String purpose : List.of("releases", "checkpoint")) {
+                try (StoreFixture fixture = StoreFixture.open(disk.resolve(purpose))) {
+                    fixture.lane.prepareSegment();
+                    final int stored = fill(fixture, 0);
+                    fillUp(disk.resolve("ballast"));
+                    assertFalse(prepares(fixture));
+                    if (purpose.equals("releases")) {
+                        assertTrue(stored > 1_500, "more than the headroom takes: " + stored);
+                        for (int i = 0; i < stored; i++) {
+                            assertEquals(Outcome.STORED, fixture.release(1 + i), "release " + i);
+                        }
+                        fixture.writer.force();
+                    } else {
+                        for (int id = 1; id <= 20_000; id++) {
+                            fixture.session().receive(id, id);
+                        }
+                        assertTrue(fixture.writer.writeCheckpoint());
+                        assertTrue(fixture.writer.writeCheckpoint(), "both slots");
+                    }
+                    Files.delete(disk.resolve("ballast"));
+                }
+                command("rm", "-rf", disk.resolve(purpose).toString());
+            }
+        } finally {
+            command("umount", disk.toString());
+        }
+    }
+
+    private static boolean prepares(final StoreFixture fixture) {
+        try {
+            return fixture.lane.prepareSegment();
+        } catch (final IOException e) {
+            return false;
+        }
+    }
+
+    private Path mountTmpfs(final String size) throws IOException, InterruptedException {
         assumeTrue("root".equals(System.getProperty("user.name")), "skipped: needs root to mount a small file system");
         final Path disk = Files.createDirectory(directory.resolve("disk"));
         assumeTrue(
-                command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk.toString()) == 0,
+                command("mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", disk.toString()) == 0,
                 "skipped: this machine does not let us mount a file system");
+        return disk;
+    }
+
+    /** STO-15: a disk that is really full, under records and under a restart; then there is space again. */
+    @Test
+    void aFullFileSystemIsSurvived() throws Exception {
+        final Path disk = mountTmpfs("4m");
         final AtomicLong nowNs = new AtomicLong();
         final Consumer<StoreContext> clock = context -> context.nanoClock(nowNs::get);
         try {

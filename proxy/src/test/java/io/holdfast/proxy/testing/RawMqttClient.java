@@ -109,6 +109,21 @@ public final class RawMqttClient implements AutoCloseable {
         }
     }
 
+    /** Reads the next packet; null if none comes in time, an AssertionError if the peer closes. */
+    public Packet poll(final Duration timeout) {
+        try {
+            final Packet packet = socket.read(timeout);
+            if (packet == null) {
+                throw new AssertionError("closed by the peer instead of a packet");
+            }
+            return packet;
+        } catch (final SocketTimeoutException e) {
+            return null;
+        } catch (final IOException e) {
+            throw new AssertionError("connection broken instead of a packet", e);
+        }
+    }
+
     /** Reads the next packet, which must be of this type. */
     public Packet expect(final int type) {
         final Packet packet = readPacket(PATIENCE);
