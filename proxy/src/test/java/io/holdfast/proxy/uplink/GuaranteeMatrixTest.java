@@ -14,6 +14,7 @@ import io.holdfast.proxy.testing.Packet;
 import io.holdfast.proxy.testing.Packets;
 import io.holdfast.proxy.testing.RawMqttClient;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,6 +53,32 @@ class GuaranteeMatrixTest {
             device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, 1);
             List<Packet> sent = fixture.broker.linkReceived(Packet.PUBLISH);
             assertEquals(2, sent.size());
+            assertTrue(sent.get(1).dup());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void holdAndTheProxyKilled(int qos) {
+        int port = FreePorts.next();
+        try (LinkAndUplinkBroker broker = LinkAndUplinkBroker.start();
+                HoldfastProcess proxy = process(broker, port, FreePorts.next(), HOLD).start()) {
+            broker.link().sessionPresent(true).swallow(Packet.PUBLISH);
+            try (RawMqttClient device = RawMqttClient.connect(port, Packets.V311, "d", false)) {
+                device.send(Packets.publish(Packets.V311, qos, 1, "h/1", "m"));
+                broker.awaitLink(Packet.PUBLISH, 1);
+                proxy.kill9(); // the broker has it, its answer is lost
+                device.expectClosed(Duration.ofSeconds(10));
+            }
+            broker.link().on(Packet.PUBLISH, (connection, publish) -> null);
+            proxy.start();
+            try (RawMqttClient device = RawMqttClient.connect(port, Packets.V311, "d", false)) {
+                byte[] again = "m".getBytes(StandardCharsets.UTF_8);
+                device.send(Packets.publishFlags(Packets.V311, qos << 1 | 8, 1, "h/1", Packets.NONE, again));
+                device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, 1);
+            }
+            List<Packet> sent = broker.linkReceived(Packet.PUBLISH);
+            assertEquals(List.of(1, 1), UplinkFixture.ids(sent), "the device's own packet id, both times");
             assertTrue(sent.get(1).dup());
         }
     }
@@ -128,7 +155,7 @@ class GuaranteeMatrixTest {
             }
             proxy.start();
             try (RawMqttClient device = RawMqttClient.connect(port, Packets.V5, "d", false)) {
-                device.send(Packets.publishFlags(Packets.V5, qos << 1 | 8, 1, "t", Packets.NONE, "m1".getBytes()));
+                device.send(Packets.publishFlags(Packets.V5, qos << 1 | 8, 1, "t", Packets.NONE, "m1".getBytes(StandardCharsets.UTF_8)));
                 device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, 1);
                 if (qos == 2) {
                     device.send(Packets.ack(Packet.PUBREL, 1));
