@@ -26,7 +26,6 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.agrona.concurrent.Agent;
 
 /**
@@ -38,7 +37,7 @@ public final class SimulatedProxy {
     private static final int BATCH_BYTES = 1024 * 1024;
 
     private final ProxyServices services;
-    private final Map<EventLoop, LoopContext> loops = new IdentityHashMap<>();
+    private final IdentityHashMap<EventLoop, LoopContext> loops = new IdentityHashMap<>();
     private final List<WriterAgent> writers = new ArrayList<>();
     private final List<LaneUplink> uplinks = new ArrayList<>();
     private final HousekeepingAgent housekeeping;

@@ -105,7 +105,8 @@ final class LaneDelivery implements GivingUp.Listener {
         this.expiry = new MessageExpiry(wallClock);
         this.output = new UplinkOutput(
                 expiry,
-                new DrainPacer(policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime()),
+                new DrainPacer(
+                        policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime()),
                 counters,
                 clock);
         this.progress = new LaneProgress(lane, window);

@@ -19,7 +19,8 @@ class MutantsTest {
 
     /** The id space scaled down, so that it is passed through in a short run; it is the same code otherwise. */
     private static Mutant withFewPacketIds(String name, String expected) {
-        return new Mutant(name, expected).replace("proxy/uplink/SendWindow", "PACKET_IDS = 65_535;", "PACKET_IDS = 61;");
+        return new Mutant(name, expected)
+                .replace("proxy/uplink/SendWindow", "PACKET_IDS = 65_535;", "PACKET_IDS = 61;");
     }
 
     static List<Mutant> mutants() {
@@ -40,9 +41,9 @@ class MutantsTest {
                                         + "        lane.durable(log.position(), state.nextSequence - 1);\n"),
                 new Mutant("cursor ahead of ack", "the cursor passes")
                         .replace(
-                                DELIVERY,
-                                "window.isEmpty() ? lastSequence : window.sequence(window.base()) - 1;",
-                                "lastSequence;"),
+                                "proxy/uplink/LaneProgress",
+                                "window.isEmpty() ? readUpTo : window.sequence(window.base()) - 1;",
+                                "readUpTo;"),
                 new Mutant("lost RELEASE", "P3")
                         .replace(
                                 WRITER,
@@ -57,7 +58,7 @@ class MutantsTest {
                         .replace(DELIVERY, "if (number - window.base() >= span || ", "if (unfinished() >= span || ")
                         .replace(
                                 DELIVERY,
-                                "    private void advance() {",
+                                "    private boolean enter(",
                                 "    private int unfinished() {\n"
                                         + "        int count = 0;\n"
                                         + "        for (long n = window.base(); n < window.next(); n++) {\n"
@@ -65,7 +66,7 @@ class MutantsTest {
                                         + "        }\n"
                                         + "        return count;\n"
                                         + "    }\n\n"
-                                        + "    private void advance() {"),
+                                        + "    private boolean enter("),
                 new Mutant("received ids kept over a lost session", "P1")
                         .replace(
                                 WRITER,

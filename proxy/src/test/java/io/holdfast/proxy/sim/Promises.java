@@ -44,7 +44,7 @@ final class Promises implements SimulatedLog.Listener {
     private final Plan plan;
     private final Consumer<Supplier<String>> log;
     private final Map<String, SimMessage> messages = new HashMap<>();
-    private final Map<SimConnection, Connection> connections = new IdentityHashMap<>();
+    private final IdentityHashMap<SimConnection, Connection> connections = new IdentityHashMap<>();
     private final Map<String, Long> lastDelivered = new HashMap<>();
     private final List<LaneRecords> lanes = new ArrayList<>();
     private OutboxStore store;

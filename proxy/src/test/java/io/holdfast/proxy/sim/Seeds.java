@@ -65,7 +65,8 @@ public final class Seeds {
             try {
                 run(simulation);
             } catch (BrokenPromise e) {
-                String where = " with the process ended at change " + (i + 1) / 2 + " of the disk, power " + (i % 2 == 0);
+                String where =
+                        " with the process ended at change " + (i + 1) / 2 + " of the disk, power " + (i % 2 == 0);
                 throw new AssertionError(e.getMessage() + where + "\n" + simulation, e);
             }
         });

@@ -89,9 +89,7 @@ class GuaranteeMatrixTest {
                 RawMqttClient device = RawMqttClient.connect(fixture.proxy.port(), Packets.V5, "d", false)) {
             fixture.broker
                     .link()
-                    .on(
-                            Packet.PUBLISH,
-                            (connection, publish) -> Packets.ack(Packet.PUBACK, publish.packetId(), 0x87));
+                    .on(Packet.PUBLISH, (connection, publish) -> Packets.ack(Packet.PUBACK, publish.packetId(), 0x87));
             device.send(Packets.publish(Packets.V5, 1, 1, "h/1", "m"));
             assertEquals(0x87, device.expect(Packet.PUBACK, 1).reasonCode(), "the device itself hears it");
             assertEquals(0, fixture.proxy.ledgerTotal("dead_lettered"));
@@ -173,7 +171,8 @@ class GuaranteeMatrixTest {
         int port = FreePorts.next();
         int adminPort = FreePorts.next();
         try (LinkAndUplinkBroker broker = LinkAndUplinkBroker.start();
-                HoldfastProcess proxy = process(broker, port, adminPort, "--durability", "page-cache").start()) {
+                HoldfastProcess proxy = process(broker, port, adminPort, "--durability", "page-cache")
+                        .start()) {
             broker.refuseUplink();
             broker.cutUplink();
             try (RawMqttClient device = RawMqttClient.connect(port, Packets.V5, "d", true)) {
@@ -205,13 +204,11 @@ class GuaranteeMatrixTest {
 
     @Test
     void attemptsAndBudgetUsedUp() {
-        try (UplinkFixture fixture = new UplinkFixture(
-                Packets.V5, directory, "--max-replay-attempts", "2", "--replay-budget", "500ms")) {
+        try (UplinkFixture fixture =
+                new UplinkFixture(Packets.V5, directory, "--max-replay-attempts", "2", "--replay-budget", "500ms")) {
             fixture.broker
                     .uplink()
-                    .on(
-                            Packet.PUBLISH,
-                            (connection, publish) -> Packets.ack(Packet.PUBACK, publish.packetId(), 0x97));
+                    .on(Packet.PUBLISH, (connection, publish) -> Packets.ack(Packet.PUBACK, publish.packetId(), 0x97));
             fixture.publish(1, 0, 1);
             await().atMost(UplinkFixture.SOON).until(() -> fixture.proxy.ledgerTotal("dead_lettered") == 1);
         }
@@ -221,8 +218,7 @@ class GuaranteeMatrixTest {
     void expiryComesBeforeTheBudget() {
         try (UplinkFixture fixture = UplinkFixture.refused(directory);
                 RawMqttClient device = RawMqttClient.connect(fixture.proxy.port(), Packets.V5, "d", true)) {
-            device.send(Packets.publishFlags(
-                    Packets.V5, 2, 1, "t", Packets.property32(0x02, 1), new byte[] {1}));
+            device.send(Packets.publishFlags(Packets.V5, 2, 1, "t", Packets.property32(0x02, 1), new byte[] {1}));
             device.expect(Packet.PUBACK, 1);
             await().atMost(UplinkFixture.SOON).until(() -> fixture.proxy.ledgerTotal("dead_lettered") == 1);
         }
