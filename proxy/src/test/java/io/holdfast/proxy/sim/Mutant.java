@@ -68,7 +68,7 @@ final class Mutant {
             Method method = seeds.getMethod("firstFailure", long.class, int.class, String.class);
             return (String) method.invoke(null, from, count, expected);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError("mutant '" + name + "' cannot be played", e);
+            throw new LinkageError("mutant '" + name + "' cannot be played", e);
         }
     }
 

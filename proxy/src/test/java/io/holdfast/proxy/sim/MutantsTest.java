@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Deliberate bugs: the simulation has to find each. */
 @Tag("sim")
+@SuppressWarnings("StringConcatToTextBlock") // indented as in the source that they go into
 class MutantsTest {
     private static final int SEEDS = 3000;
     private static final int SEEDS_WITHOUT_BUG = 300;

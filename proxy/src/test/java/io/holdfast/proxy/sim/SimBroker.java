@@ -28,6 +28,7 @@ final class SimBroker {
         boolean isFreshAfterLoss;
     }
 
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Answer(byte[] packet, int packetId, SimMessage finished) {}
 
     /** A connection to this broker. */

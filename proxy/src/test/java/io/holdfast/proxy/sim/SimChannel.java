@@ -10,6 +10,7 @@ import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
@@ -17,7 +18,7 @@ import java.util.ArrayDeque;
 /** The proxy's end of a {@link SimConnection}. On its event loop. */
 public final class SimChannel extends AbstractChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false);
-    private static final InetSocketAddress LOCAL = new InetSocketAddress("127.0.0.1", 1883);
+    private static final InetSocketAddress LOCAL = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1883);
 
     private final DefaultChannelConfig config = new DefaultChannelConfig(this);
     private final ArrayDeque<byte[]> arrived = new ArrayDeque<>();

@@ -13,6 +13,7 @@ final class SimMessage {
     private static final byte[] IDENTITY = {0x26, 0, 2, 'i', 'd', 0};
 
     /** A record of it in the log; {@code bytes} as they were appended. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Stored(int lane, long sequence, SimDisk.Inode inode, long position, byte[] bytes) {}
 
     final SimDevice device;
