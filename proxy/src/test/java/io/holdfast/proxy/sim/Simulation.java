@@ -159,7 +159,7 @@ final class Simulation implements SimNetwork, SimConnection.Tap {
             heal();
         } catch (BrokenPromise e) {
             throw e;
-        } catch (RuntimeException | Error e) {
+        } catch (RuntimeException | AssertionError e) {
             throw new BrokenPromise("the simulation failed: " + e, e);
         }
     }
