@@ -4,6 +4,7 @@ import io.holdfast.proxy.admin.AdminServer;
 import io.holdfast.proxy.admin.ProxyReport;
 import io.holdfast.proxy.admission.IngressBudget;
 import io.holdfast.proxy.admission.LoopContext;
+import io.holdfast.proxy.admission.ProducerIdentity;
 import io.holdfast.proxy.admission.Route;
 import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
@@ -144,7 +145,7 @@ public final class HoldfastProxy implements AutoCloseable {
             EventLoop loop = (EventLoop) executor;
             LaneFeed[] feeds =
                     writers.stream().map(writer -> writer.feedFor(loop)).toArray(LaneFeed[]::new);
-            loops.put(loop, new LoopContext(loop, feeds, begunPackets(memory)));
+            loops.put(loop, new LoopContext(loop, feeds, begunPackets(memory), identity()));
         }
         AcceptGuard guard = new AcceptGuard(context.guards(), maxConnections(), unconnected, counters, clock);
         for (Endpoint endpoint : context.listeners()) {
@@ -251,6 +252,10 @@ public final class HoldfastProxy implements AutoCloseable {
         return false;
     }
 
+    private ProducerIdentity identity() {
+        return new ProducerIdentity(context.dedup().by(), store.identityHash());
+    }
+
     private StoreContext storeContext() throws IOException {
         ProxyContext.Outbox outbox = context.outbox();
         long[] limits = limits(outbox);
@@ -261,6 +266,11 @@ public final class HoldfastProxy implements AutoCloseable {
                 .segmentBytes(outbox.segmentBytes())
                 .maxBytes(limits[0])
                 .reserveBytes(limits[1])
+                .dedupWindowMs(context.dedup().windowMs())
+                .dedupMaxEntries(
+                        context.dedup().by() == ProxyContext.DedupBy.OFF
+                                ? 0
+                                : context.dedup().maxEntries())
                 .maxSessionExpiryMs(context.devices().maxSessionExpiryMs())
                 .uplinkBroker(context.upstream().hostAndPort())
                 .uplinkClientId(context.uplink().clientId().orElse(null))

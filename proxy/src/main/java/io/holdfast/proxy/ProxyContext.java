@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param devices   what devices may do
  * @param guards    what keeps devices from harming each other
  * @param outbox    the durable store
+ * @param dedup     what it does with messages that are sent more than once
  * @param uplink    the connection that delivers from it
  * @param delivery  what becomes of records that cannot be delivered, and how fast the others go
  * @param deviceTls the files for listeners with TLS; present if there is one
@@ -30,6 +31,7 @@ public record ProxyContext(
         Devices devices,
         Guards guards,
         Outbox outbox,
+        Dedup dedup,
         Uplink uplink,
         Delivery delivery,
         Optional<DeviceTlsFiles> deviceTls,
@@ -94,6 +96,25 @@ public record ProxyContext(
      */
     public record Outbox(
             Path directory, Durability durability, int lanes, int segmentBytes, long maxBytes, long reserveBytes) {}
+
+    /** What makes a message known that its producer sends once more. */
+    public enum DedupBy {
+        /** Nothing: each is stored. */
+        OFF,
+        /** The User Property {@code mqtt.message-id}. */
+        MESSAGE_ID,
+        /** Correlation Data (v5 §3.3.2.3.6). */
+        CORRELATION_DATA
+    }
+
+    /**
+     * Messages that are sent more than once.
+     *
+     * @param by         what they are known by
+     * @param windowMs   how long, from the one that was stored
+     * @param maxEntries how many at once, over all lanes
+     */
+    public record Dedup(DedupBy by, long windowMs, int maxEntries) {}
 
     /**
      * The connection that delivers from the outbox.

@@ -4,6 +4,7 @@ import io.holdfast.codec.Direction;
 import io.holdfast.codec.FrameDecoder;
 import io.holdfast.proxy.admission.IngressBudget;
 import io.holdfast.proxy.admission.LoopContext;
+import io.holdfast.proxy.admission.ProducerIdentity;
 import io.holdfast.proxy.admission.RouteTable;
 import io.holdfast.proxy.connection.ClientRegistry;
 import io.holdfast.proxy.connection.DeviceConnection;
@@ -94,7 +95,11 @@ public final class SimulatedProxy {
         for (EventLoop loop : deviceLoops) {
             LaneFeed[] feeds =
                     writers.stream().map(writer -> writer.feedFor(loop)).toArray(LaneFeed[]::new);
-            loops.put(loop, new LoopContext(loop, feeds, new BegunPackets(memory)));
+            loops.put(loop, new LoopContext(
+                            loop,
+                            feeds,
+                            new BegunPackets(memory),
+                            new ProducerIdentity(ProxyContext.DedupBy.OFF, store.identityHash())));
         }
         housekeeping = new HousekeepingAgent(store, List.of(), settings.nanoClock());
         uplinks.forEach(LaneUplink::start);

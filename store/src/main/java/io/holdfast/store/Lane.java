@@ -77,12 +77,15 @@ public final class Lane {
         Cursor cursor = null;
         UplinkJournal journal = null;
         Checkpoint checkpoint = null;
+        Dedup dedup = null;
         try {
             cursor = Cursor.open(directory, salt, force);
             journal = UplinkJournal.open(directory, salt, force);
             checkpoint = Checkpoint.open(directory, salt, force);
             final SegmentFiles files = new SegmentFiles(directory, context, salt);
             final Lane lane = new Lane(directory, context, salt, files, cursor, journal, checkpoint, log);
+            dedup = Dedup.open(directory, context, salt);
+            lane.state.dedup = dedup;
             lane.recover();
             if (files.hasRoomForLog()) {
                 log.warmUp();
@@ -90,6 +93,9 @@ public final class Lane {
             return lane;
         } catch (final IOException | StoreException | RuntimeException e) {
             closeAll(cursor, journal, checkpoint);
+            if (dedup != null) {
+                dedup.close();
+            }
             throw e;
         }
     }
@@ -390,6 +396,25 @@ public final class Lane {
     }
 
     /**
+     * Message identities that are remembered to know one that is sent once more. Any thread.
+     *
+     * @return count; 0 if messages are not compared.
+     */
+    public long identities() {
+        return state.dedup == null ? 0 : state.dedup.size();
+    }
+
+    /**
+     * Message identities that were forgotten within the window, because there were more than are remembered, since the start.
+     * Any thread.
+     *
+     * @return count.
+     */
+    public long identitiesForgottenEarly() {
+        return state.dedup == null ? 0 : state.dedup.forgottenEarly();
+    }
+
+    /**
      * PUBLISHes that were acknowledged and not stored; not in {@link #accepted}, to be added on both sides of the ledger.
      * Survives restarts, but for the last seconds before a kill. Any thread.
      *
@@ -496,6 +521,9 @@ public final class Lane {
             try {
                 checkpoint.force();
                 checkpoint.close();
+                if (state.dedup != null) {
+                    state.dedup.close();
+                }
             } finally {
                 try {
                     cursor.close(true);

@@ -14,6 +14,9 @@ final class LaneState {
 
     final AtomicLongArray droppedDuplicate = new AtomicLongArray(RouteTable.MAX_ROUTES);
 
+    /** Null if messages are not compared. */
+    Dedup dedup;
+
     long nextSequence = 1;
     long nextSendNumber;
 
@@ -32,6 +35,9 @@ final class LaneState {
         switch (record.kind()) {
             case RecordDescriptor.KIND_PUBLISH -> {
                 count(record.routeNumber());
+                if (dedup != null) {
+                    dedup.replay(record);
+                }
                 if (record.qos() == 2 && record.packetId() != 0) {
                     sessions.restore(record.clientId(), defaultExpiryMs, nowNs)
                             .receive(record.packetId(), record.contentChecksum());

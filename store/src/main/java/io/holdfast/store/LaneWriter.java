@@ -175,7 +175,7 @@ public final class LaneWriter {
      * @param length  in bytes.
      * @param session handle of the connection's session.
      * @param epoch   of the connection.
-     * @return STORED, DUPLICATE, FULL, TOO_LARGE or STALE.
+     * @return STORED, DUPLICATE, REPEATED, FULL, TOO_LARGE or STALE.
      * @throws StoreException if the log has failed.
      */
     public Outcome publish(
@@ -200,14 +200,21 @@ public final class LaneWriter {
         final int qos = view.qos();
         final int packetId = view.packetId();
         final int contentChecksum = view.contentChecksum();
+        boolean isReused = false;
         if (qos == 2) {
             final long received = session.checksumOf(packetId);
             if (received == Integer.toUnsignedLong(contentChecksum)) {
                 return Outcome.DUPLICATE;
             }
             if (received != ClientSession.NOT_RECEIVED) {
+                isReused = true;
                 lane.countReceivedIdReused();
             }
+        }
+        if (state.dedup != null && !isReused && state.dedup.isRepeated(view)) {
+            LaneState.count(state.droppedDuplicate, view.routeNumber());
+            isDropUnwritten = true;
+            return Outcome.REPEATED;
         }
         final boolean hasRoom = makeRoom(length, false);
         lane.refused(!hasRoom);
@@ -220,6 +227,9 @@ public final class LaneWriter {
         }
         if (qos == 2) {
             session.receive(packetId, contentChecksum);
+        }
+        if (state.dedup != null) {
+            state.dedup.stored(view);
         }
         return Outcome.STORED;
     }
@@ -418,6 +428,9 @@ public final class LaneWriter {
         final int segment =
                 log.isOpen() ? Position.segment(log.position()) : Position.segment(lane.durablePosition()) + 1;
         try {
+            if (state.dedup != null) {
+                state.dedup.write();
+            }
             try {
                 checkpoint.write(segment, state);
             } catch (final IOException e) {

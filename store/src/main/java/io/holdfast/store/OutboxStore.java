@@ -102,6 +102,15 @@ public final class OutboxStore implements AutoCloseable {
         }
     }
 
+    /**
+     * Makes what computes message identities; each thread needs its own.
+     *
+     * @return a new one.
+     */
+    public IdentityHash identityHash() {
+        return new IdentityHash(MetaFile.saltOf(meta));
+    }
+
     private static Lane openLane(
             final StoreContext context, final int number, final StoreMeta meta, final boolean isOtherSession)
             throws IOException, StoreException {

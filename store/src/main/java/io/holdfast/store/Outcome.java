@@ -6,6 +6,8 @@ public enum Outcome {
     STORED,
     /** A QoS 2 packet id that has been received already, with the same content: nothing recorded, answer it again. */
     DUPLICATE,
+    /** A message whose producer has sent it before, by its identity: counted, nothing recorded, answer it with success. */
+    REPEATED,
     /** A PUBREL for a packet id that is not in the session's set: nothing recorded. */
     UNKNOWN,
     /** No room now; nothing recorded, nothing may be acknowledged. The same entry may be offered again later. */

@@ -7,7 +7,7 @@ package io.holdfast.store;
  *  0  int    CRC32C, over the store's 16 byte salt and then the bytes [4, length)
  *  4  byte   layout version
  *  5  byte   kind
- *  6  byte   flags: bits 0-1 QoS, bit 2 RETAIN, bits 4-7 the source's MQTT protocol level (3, 4, 5)
+ *  6  byte   flags: bits 0-1 QoS, bit 2 RETAIN, bit 3 an identity follows the payload, bits 4-7 the source's MQTT protocol level (3, 4, 5)
  *  7  byte   marks: bit 0 everything before this record was durable when it was appended; the others are reserved, 0
  *  8  long   sequence: counts the records of a lane from 1, without a gap, over all kinds
  * 16  long   send number: counts the PUBLISH records of a lane with QoS above 0 from 0; -1 for others
@@ -20,7 +20,8 @@ package io.holdfast.store;
  * 50  short  length of the topic, unsigned
  * 52  int    length of the properties
  * 56  int    length of the payload
- * 60  ...    Client Identifier, topic, properties (raw v5 bytes without their length, topic alias removed), payload
+ * 60  ...    Client Identifier, topic, properties (raw v5 bytes without their length, topic alias removed), payload,
+ *            and with flag bit 3 the message's identity: 16 bytes, as {@link IdentityHash} makes them
  * </pre>
  */
 public final class RecordDescriptor {
@@ -44,6 +45,12 @@ public final class RecordDescriptor {
 
     /** RETAIN bit of the flags. */
     public static final int RETAIN_FLAG = 0x04;
+
+    /** Identity bit of the flags. */
+    public static final int IDENTITY_FLAG = 0x08;
+
+    /** Length of the identity. */
+    public static final int IDENTITY_LENGTH = 16;
 
     /** Shift of the protocol level in the flags. */
     public static final int PROTOCOL_LEVEL_SHIFT = 4;

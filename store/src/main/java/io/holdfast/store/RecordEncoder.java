@@ -5,6 +5,8 @@ import static io.holdfast.store.RecordDescriptor.CONTENT_CHECKSUM_OFFSET;
 import static io.holdfast.store.RecordDescriptor.EXPIRY_TIME_OFFSET;
 import static io.holdfast.store.RecordDescriptor.FLAGS_OFFSET;
 import static io.holdfast.store.RecordDescriptor.HEADER_LENGTH;
+import static io.holdfast.store.RecordDescriptor.IDENTITY_FLAG;
+import static io.holdfast.store.RecordDescriptor.IDENTITY_LENGTH;
 import static io.holdfast.store.RecordDescriptor.KIND_OFFSET;
 import static io.holdfast.store.RecordDescriptor.KIND_PUBLISH;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_OFFSET;
@@ -27,7 +29,7 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * Writes a record of the layout {@link RecordDescriptor} into a buffer of the caller. The variable parts have to come in the
- * order of the layout: client id, topic, properties, payload; then {@link #finish()}. Sequence, send number and checksum are
+ * order of the layout: client id, topic, properties, payload, if any the identity; then {@link #finish()}. Sequence, send number and checksum are
  * filled in by the {@link LaneWriter}. For one thread; no allocation per record.
  */
 public final class RecordEncoder {
@@ -189,6 +191,21 @@ public final class RecordEncoder {
                         .update(buffer, payloadOffset, length)
                         .value(),
                 BIG_ENDIAN);
+        return this;
+    }
+
+    /**
+     * Adds the identity by which a message that is sent once more is known; behind the payload.
+     *
+     * @param high upper half.
+     * @param low  lower half.
+     * @return this.
+     */
+    public RecordEncoder identity(final long high, final long low) {
+        buffer.putByte(offset + FLAGS_OFFSET, (byte) (buffer.getByte(offset + FLAGS_OFFSET) | IDENTITY_FLAG));
+        buffer.putLong(limit, high, BIG_ENDIAN);
+        buffer.putLong(limit + Long.BYTES, low, BIG_ENDIAN);
+        limit += IDENTITY_LENGTH;
         return this;
     }
 

@@ -7,6 +7,8 @@ import static io.holdfast.store.RecordDescriptor.EXPIRY_TIME_OFFSET;
 import static io.holdfast.store.RecordDescriptor.FIRST_OF_BATCH_MARK;
 import static io.holdfast.store.RecordDescriptor.FLAGS_OFFSET;
 import static io.holdfast.store.RecordDescriptor.HEADER_LENGTH;
+import static io.holdfast.store.RecordDescriptor.IDENTITY_FLAG;
+import static io.holdfast.store.RecordDescriptor.IDENTITY_LENGTH;
 import static io.holdfast.store.RecordDescriptor.KIND_OFFSET;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_OFFSET;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_VERSION;
@@ -148,6 +150,19 @@ public final class RecordView {
         return record.getInt(PAYLOAD_LENGTH_OFFSET, BIG_ENDIAN);
     }
 
+    /** Whether the record has the identity by which a message that is sent once more is known. */
+    public boolean hasIdentity() {
+        return (record.getByte(FLAGS_OFFSET) & IDENTITY_FLAG) != 0;
+    }
+
+    long identityHigh() {
+        return record.getLong(record.capacity() - IDENTITY_LENGTH, BIG_ENDIAN);
+    }
+
+    long identityLow() {
+        return record.getLong(record.capacity() - Long.BYTES, BIG_ENDIAN);
+    }
+
     /** Whether everything before this record was durable when it was appended. */
     boolean isFirstOfBatch() {
         return (record.getByte(MARKS_OFFSET) & FIRST_OF_BATCH_MARK) != 0;
@@ -195,7 +210,8 @@ public final class RecordView {
         final int propertiesLength = buffer.getInt(offset + PROPERTIES_LENGTH_OFFSET, BIG_ENDIAN);
         final int payloadLength = buffer.getInt(offset + PAYLOAD_LENGTH_OFFSET, BIG_ENDIAN);
         final long variable = (long) (buffer.getShort(offset + CLIENT_ID_LENGTH_OFFSET, BIG_ENDIAN) & 0xFFFF)
-                + (buffer.getShort(offset + TOPIC_LENGTH_OFFSET, BIG_ENDIAN) & 0xFFFF);
+                + (buffer.getShort(offset + TOPIC_LENGTH_OFFSET, BIG_ENDIAN) & 0xFFFF)
+                + ((buffer.getByte(offset + FLAGS_OFFSET) & IDENTITY_FLAG) == 0 ? 0 : IDENTITY_LENGTH);
         return propertiesLength >= 0
                 && payloadLength >= 0
                 && HEADER_LENGTH + variable + propertiesLength + payloadLength == length;

@@ -27,6 +27,9 @@ public final class StoreContext {
     /** Greatest {@link #lanes(int)}. */
     public static final int LANES_MAX = 64;
 
+    /** Greatest {@link #dedupMaxEntries(int)}. */
+    public static final int DEDUP_ENTRIES_MAX = 20_000_000;
+
     private Path directory;
     private int lanes = 1;
     private int segmentBytes = SEGMENT_BYTES_DEFAULT;
@@ -37,6 +40,8 @@ public final class StoreContext {
     private String uplinkBroker = "";
     private List<String> routes = List.of();
     private long maxSessionExpiryMs = TimeUnit.HOURS.toMillis(24);
+    private long dedupWindowMs = TimeUnit.MINUTES.toMillis(10);
+    private int dedupMaxEntries;
     private EpochClock epochClock = SystemEpochClock.INSTANCE;
     private NanoClock nanoClock = SystemNanoClock.INSTANCE;
     private LaneLog.Factory logFactory = SegmentLog::new;
@@ -191,6 +196,37 @@ public final class StoreContext {
         return maxSessionExpiryMs;
     }
 
+    /**
+     * Within which time a message of the same identity is a repetition. Default 10 min.
+     *
+     * @param dedupWindowMs milliseconds.
+     * @return this.
+     */
+    public StoreContext dedupWindowMs(final long dedupWindowMs) {
+        this.dedupWindowMs = dedupWindowMs;
+        return this;
+    }
+
+    public long dedupWindowMs() {
+        return dedupWindowMs;
+    }
+
+    /**
+     * How many identities are remembered, over all lanes; above it the oldest are forgotten early, and counted. Default 0:
+     * messages are not compared. Each takes 32 to 40 bytes of direct memory and 32 on disk.
+     *
+     * @param dedupMaxEntries count, 0 or at least one per lane.
+     * @return this.
+     */
+    public StoreContext dedupMaxEntries(final int dedupMaxEntries) {
+        this.dedupMaxEntries = dedupMaxEntries;
+        return this;
+    }
+
+    public int dedupMaxEntries() {
+        return dedupMaxEntries;
+    }
+
     public StoreContext epochClock(final EpochClock epochClock) {
         this.epochClock = epochClock;
         return this;
@@ -259,6 +295,9 @@ public final class StoreContext {
                 "--outbox-max-bytes must hold two segment files per lane (" + 2L * lanes * fileBytes(segmentBytes)
                         + " bytes with this --segment-bytes), is " + maxBytes);
         check(uplinkClientId == null || uplinkClientId.lines().count() == 1, "--uplink-client-id must be one line");
+        check(
+                dedupMaxEntries >= 0 && dedupMaxEntries <= DEDUP_ENTRIES_MAX,
+                "--dedup-max-entries must be at most " + DEDUP_ENTRIES_MAX + ", is " + dedupMaxEntries);
         check(reserveBytes >= 0, "--disk-reserve-bytes must not be negative, is " + reserveBytes);
         check(routes.size() <= RouteTable.MAX_ROUTES, "more than " + RouteTable.MAX_ROUTES + " routes");
         check(maxSessionExpiryMs >= 0, "--max-session-expiry must not be negative, is " + maxSessionExpiryMs);

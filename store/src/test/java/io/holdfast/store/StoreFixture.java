@@ -98,6 +98,25 @@ final class StoreFixture implements AutoCloseable {
         return writer.publish(record, 0, length, current, epoch);
     }
 
+    /** With an identity; the payload is the identity, too. */
+    Outcome publish(final int qos, final int packetId, final long identity, final long receiveTimeMs)
+            throws StoreException {
+        final ClientSession current = session();
+        final byte[] topic = {'t'};
+        final byte[] payload = (identity + " " + "x".repeat(500)).getBytes(StandardCharsets.UTF_8);
+        final int length = encoder.publish(record, 0, qos, false, 5)
+                .times(receiveTimeMs, 0)
+                .route(0)
+                .packetId(packetId)
+                .clientId(current.clientIdBytes())
+                .topic(new UnsafeBuffer(topic), 0, topic.length)
+                .properties(record, 0, 0)
+                .payload(new UnsafeBuffer(payload), 0, payload.length)
+                .identity(identity * 0x9E3779B97F4A7C15L, identity)
+                .finish();
+        return writer.publish(record, 0, length, current, epoch);
+    }
+
     Outcome release(final int packetId) throws StoreException {
         return writer.release(session(), packetId, 1_000, epoch);
     }

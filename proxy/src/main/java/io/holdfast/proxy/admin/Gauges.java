@@ -75,6 +75,8 @@ final class Gauges {
                     () -> overRoutes(route -> cursor.dropped(route, reason) + lane.droppedUnstored(route, reason)));
         }
         counter(Meter.SEGMENTS_RECLAIMED, tags, () -> lane.stat().segmentsReclaimed());
+        gauge(Meter.DEDUP_ENTRIES, tags, lane::identities);
+        counter(Meter.DEDUP_FORGOTTEN, tags, lane::identitiesForgottenEarly);
         counter(Meter.SEGMENTS_DEAD, tags, () -> lane.stat().deadSegments());
         counter(Meter.OUTBOX_MISSING, tags, () -> lane.stat().missingRecords());
         counter(Meter.OUTBOX_DAMAGED_PLACES, tags, () -> lane.stat().damagedPlaces());

@@ -18,13 +18,15 @@ public final class LoopContext {
     private final LaneFeed[] feeds;
     private final BegunPackets begunPackets;
     private final PublishView publishView = new PublishView(Direction.FROM_CLIENT);
-    private final RecordWriter recordWriter = new RecordWriter();
+    private final RecordWriter recordWriter;
     private final ClosingLog closingLog = new ClosingLog();
     private final List<PublishAdmission> paused = new ArrayList<>();
     private boolean pauseCheckScheduled;
 
     /** Makes the context of {@code eventLoop}, with one feed per lane. */
-    public LoopContext(EventLoop eventLoop, LaneFeed[] feeds, BegunPackets begunPackets) {
+    public LoopContext(
+            EventLoop eventLoop, LaneFeed[] feeds, BegunPackets begunPackets, ProducerIdentity producerIdentity) {
+        this.recordWriter = new RecordWriter(producerIdentity);
         this.eventLoop = eventLoop;
         this.feeds = feeds;
         this.begunPackets = begunPackets;

@@ -1,6 +1,7 @@
 package io.holdfast.proxy.admission;
 
 import io.holdfast.codec.PublishView;
+import io.holdfast.store.RecordDescriptor;
 import io.holdfast.store.RecordEncoder;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -14,7 +15,12 @@ final class RecordWriter {
     private final UnsafeBuffer source = new UnsafeBuffer(0, 0);
     private final UnsafeBuffer target = new UnsafeBuffer(0, 0);
     private final UnsafeBuffer properties = new UnsafeBuffer(0, 0);
+    private final ProducerIdentity identity;
     private byte[] cutProperties = new byte[256];
+
+    RecordWriter(ProducerIdentity identity) {
+        this.identity = identity;
+    }
 
     /**
      * Encodes a record into a new direct buffer, which is the caller's.
@@ -31,8 +37,10 @@ final class RecordWriter {
         int topicLength = aliasTopic == null ? publish.topicLength() : aliasTopic.readableBytes();
         int aliasBytes = publish.topicAliasOffset() < 0 ? 0 : TOPIC_ALIAS_BYTES;
         int propertiesLength = publish.propertiesLength() - aliasBytes;
-        int length =
-                RecordEncoder.encodedLength(clientId.length, topicLength, propertiesLength, publish.payloadLength());
+        boolean hasIdentity = identity.find(publish, clientId, routeNumber);
+        int length = RecordEncoder.encodedLength(
+                        clientId.length, topicLength, propertiesLength, publish.payloadLength())
+                + (hasIdentity ? RecordDescriptor.IDENTITY_LENGTH : 0);
         ByteBuf record = alloc.directBuffer(length, length);
         ByteBuf frame = publish.buffer();
         target.wrap(record.memoryAddress(), length);
@@ -60,6 +68,9 @@ final class RecordWriter {
             encoder.properties(withoutAlias(frame, publish), 0, propertiesLength);
         }
         encoder.payload(source, publish.payloadOffset(), publish.payloadLength());
+        if (hasIdentity) {
+            encoder.identity(identity.high(), identity.low());
+        }
         return record.writerIndex(encoder.finish());
     }
 

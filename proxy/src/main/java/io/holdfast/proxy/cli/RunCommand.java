@@ -50,7 +50,7 @@ final class RunCommand implements Callable<Integer> {
     private static final int TOPIC_ALIAS_MAXIMUM = 64;
     private static final int MAX_WINDOW = 32_767;
     private static final int MAX_PACKET = 268_435_460;
-    private static final int RECORD_HEADER = 64;
+    private static final int RECORD_HEADER = 80;
     private static final long SHUTDOWN_LIMIT_S = 20;
 
     @Spec
@@ -265,6 +265,9 @@ final class RunCommand implements Callable<Integer> {
     private DeliveryOptions delivery = new DeliveryOptions();
 
     @Mixin
+    private DedupOptions dedup = new DedupOptions();
+
+    @Mixin
     private TlsOptions tls;
 
     @Override
@@ -378,6 +381,7 @@ final class RunCommand implements Callable<Integer> {
                         (int) segmentBytes.bytes(),
                         outboxMaxBytes == null ? 0 : outboxMaxBytes.bytes(),
                         diskReserveBytes == null ? 0 : diskReserveBytes.bytes()),
+                dedup.settings(lanes),
                 new ProxyContext.Uplink(
                         Optional.ofNullable(uplinkClientId),
                         Optional.ofNullable(uplinkUserName),

@@ -45,7 +45,7 @@ public final class OutboxEntry {
         STORED(ReasonCode.SUCCESS),
         /** The packet id is already received with the same content; its original is durable. */
         DUPLICATE(ReasonCode.SUCCESS),
-        /** Counted and not stored: there was no room. */
+        /** Counted and not stored: there was no room, or its producer had sent it before and that one is durable. */
         DROPPED(ReasonCode.SUCCESS),
         /** RELEASE of an id that is not received. */
         UNKNOWN(ReasonCode.PACKET_IDENTIFIER_NOT_FOUND),

@@ -224,6 +224,7 @@ public final class WriterAgent implements Agent {
         return switch (outcome) {
             case STORED -> OutboxEntry.Outcome.STORED;
             case DUPLICATE -> OutboxEntry.Outcome.DUPLICATE;
+            case REPEATED -> OutboxEntry.Outcome.DROPPED;
             case UNKNOWN -> OutboxEntry.Outcome.UNKNOWN;
             case STALE -> OutboxEntry.Outcome.STALE;
             case FULL -> OutboxEntry.Outcome.FULL;
