@@ -154,16 +154,14 @@ public final class OutageVolume implements Callable<Integer> {
                 drained, before, after, 2 * drained / (before + after));
         say(
                 "anonymous resident memory of the proxy: at most %d MiB; live publishes waited at most %d ms",
-                largestAnonymousKib / 1024,
-                longestGapMs);
+                largestAnonymousKib / 1024, longestGapMs);
     }
 
     private Target startProxy(String how) throws IOException, InterruptedException {
         List<String> flags = new ArrayList<>(List.of("--uplink-window", Integer.toString(window)));
         flags.addAll(proxyFlags);
         long startNs = clock.nanoTime();
-        Target started =
-                Target.proxy("Holdfast", holdfast, directory.resolve("data"), broker, proxyJavaOptions, flags);
+        Target started = Target.proxy("Holdfast", holdfast, directory.resolve("data"), broker, proxyJavaOptions, flags);
         say("ready %d ms after the start %s", TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - startNs), how);
         return started;
     }

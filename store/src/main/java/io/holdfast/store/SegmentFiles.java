@@ -110,9 +110,8 @@ final class SegmentFiles {
                 discarded.add(file);
             }
         }
-        isSpareReady = Files.exists(spare)
-                && Files.size(spare) == StoreContext.fileBytes(segmentBytes)
-                && !isWrittenTo(spare);
+        isSpareReady =
+                Files.exists(spare) && Files.size(spare) == StoreContext.fileBytes(segmentBytes) && !isWrittenTo(spare);
         if (!isSpareReady) {
             Files.deleteIfExists(spare);
         }
@@ -237,8 +236,7 @@ final class SegmentFiles {
         if (fileStore.getUsableSpace() < fileBytes + LEAST_FREE) {
             throw new IOException("no space left for a segment of " + fileBytes + " bytes: " + directory);
         }
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             DurableFiles.writeZeros(channel, fileBytes);
             if (force) {
                 channel.force(true);

@@ -595,7 +595,7 @@ final class LaneDelivery implements GivingUp.Listener {
         if (givingUp.write() > 0) {
             pump();
         }
-        boolean makesRoom = lane.evictionTarget() > cursor.sequence();
+        boolean makesRoom = isRoomWanted();
         if (output.isConnected() || (!makesRoom && wallClock.time() < sweepAtMs)) {
             return;
         }
@@ -622,6 +622,15 @@ final class LaneDelivery implements GivingUp.Listener {
         }
         givingUp.write();
         progress.advance();
+        if (makesRoom) {
+            progress.write();
+            progress.write(); // both slots, so that the segments can go
+        }
+    }
+
+    /** Whether a full outbox waits for its oldest records to go. */
+    boolean isRoomWanted() {
+        return lane.evictionTarget() > cursor.sequence();
     }
 
     /**
@@ -683,13 +692,7 @@ final class LaneDelivery implements GivingUp.Listener {
 
     /** Whether the oldest record in flight has waited for its acknowledgement longer than allowed. */
     boolean isOverdue(long ackTimeoutMs) {
-        if (window.isEmpty()) {
-            return false;
-        }
-        byte state = window.state(window.base());
-        return (state == SendWindow.SENT || state == SendWindow.RELEASED || state == SendWindow.CLEARING)
-                && window.isSentOn(window.base(), connection)
-                && clock.nanoTime() - window.sentAtNs(window.base()) > TimeUnit.MILLISECONDS.toNanos(ackTimeoutMs);
+        return window.isOldestOverdue(connection, clock.nanoTime() - TimeUnit.MILLISECONDS.toNanos(ackTimeoutMs));
     }
 
     void close() throws StoreException {

@@ -488,6 +488,9 @@ public final class LaneUplink implements FrameListener {
 
     private void writeCursor() {
         try {
+            if (state != UplinkState.CLOSED && delivery.isRoomWanted()) {
+                delivery.sweep();
+            }
             delivery.writeCursor();
         } catch (StoreException e) {
             complain(e.getMessage());

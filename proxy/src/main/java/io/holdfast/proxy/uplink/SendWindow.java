@@ -200,6 +200,15 @@ final class SendWindow {
         return false;
     }
 
+    /** Whether what went out last for the oldest was sent over that connection, before {@code sinceNs}, and has no answer. */
+    boolean isOldestOverdue(int connection, long sinceNs) {
+        byte state = state(base);
+        return !isEmpty()
+                && (state == SENT || state == RELEASED || state == CLEARING)
+                && isSentOn(base, connection)
+                && sentAtNs(base) - sinceNs < 0;
+    }
+
     /** Goes on with a number far ahead; nothing may be open. */
     void skipTo(long number) {
         base = number;

@@ -68,7 +68,8 @@ class DiskFullTest {
             int adminPort = FreePorts.next();
             ledger = new Ledger(adminPort);
             try (Subscribers subscribers = new Subscribers(broker.port(), NAMES);
-                    HoldfastProcess proxy = proxy(broker, adminPort, disk, mebibytes).start()) {
+                    HoldfastProcess proxy =
+                            proxy(broker, adminPort, disk, mebibytes).start()) {
                 connect();
                 broker.stop();
                 devices.forEach(device -> device.publishUntilFull(Integer.MAX_VALUE));
@@ -148,13 +149,17 @@ class DiskFullTest {
 
     private void connect() {
         for (String name : NAMES) {
-            devices.stream().filter(device -> device.name.equals(name)).findAny().ifPresentOrElse(Device::reconnect, () ->
-                    devices.add(new Device(name)));
+            devices.stream()
+                    .filter(device -> device.name.equals(name))
+                    .findAny()
+                    .ifPresentOrElse(Device::reconnect, () -> devices.add(new Device(name)));
         }
     }
 
     private long settled() {
-        return devices.stream().mapToLong(device -> device.settled[1] + device.settled[2]).sum();
+        return devices.stream()
+                .mapToLong(device -> device.settled[1] + device.settled[2])
+                .sum();
     }
 
     /** P10. Those that wait for an acknowledgement have their window full. */

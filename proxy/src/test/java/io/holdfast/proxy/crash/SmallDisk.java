@@ -49,7 +49,8 @@ final class SmallDisk implements AutoCloseable {
     /** Bytes of the files below a directory. */
     static long used(Path directory) throws IOException {
         try (var files = Files.walk(directory)) {
-            return files.mapToLong(file -> file.toFile().isFile() ? file.toFile().length() : 0)
+            return files.mapToLong(
+                            file -> file.toFile().isFile() ? file.toFile().length() : 0)
                     .sum();
         }
     }
@@ -57,8 +58,8 @@ final class SmallDisk implements AutoCloseable {
     /** The foreign file grows until nothing is free. */
     void fillUp() throws IOException {
         ByteBuffer block = ByteBuffer.allocate(4096);
-        try (FileChannel file = FileChannel.open(
-                root.resolve("foreign"), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+        try (FileChannel file =
+                FileChannel.open(root.resolve("foreign"), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
             while (file.write(block) > 0) {
                 block.clear();
             }

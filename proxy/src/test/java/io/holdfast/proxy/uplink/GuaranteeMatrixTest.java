@@ -62,7 +62,8 @@ class GuaranteeMatrixTest {
     void holdAndTheProxyKilled(int qos) {
         int port = FreePorts.next();
         try (LinkAndUplinkBroker broker = LinkAndUplinkBroker.start();
-                HoldfastProcess proxy = process(broker, port, FreePorts.next(), HOLD).start()) {
+                HoldfastProcess proxy =
+                        process(broker, port, FreePorts.next(), HOLD).start()) {
             broker.link().sessionPresent(true).swallow(Packet.PUBLISH);
             try (RawMqttClient device = RawMqttClient.connect(port, Packets.V311, "d", false)) {
                 device.send(Packets.publish(Packets.V311, qos, 1, "h/1", "m"));
@@ -153,7 +154,8 @@ class GuaranteeMatrixTest {
             }
             proxy.start();
             try (RawMqttClient device = RawMqttClient.connect(port, Packets.V5, "d", false)) {
-                device.send(Packets.publishFlags(Packets.V5, qos << 1 | 8, 1, "t", Packets.NONE, "m1".getBytes(StandardCharsets.UTF_8)));
+                device.send(Packets.publishFlags(
+                        Packets.V5, qos << 1 | 8, 1, "t", Packets.NONE, "m1".getBytes(StandardCharsets.UTF_8)));
                 device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, 1);
                 if (qos == 2) {
                     device.send(Packets.ack(Packet.PUBREL, 1));
