@@ -95,7 +95,9 @@ public final class SimulatedProxy {
         for (EventLoop loop : deviceLoops) {
             LaneFeed[] feeds =
                     writers.stream().map(writer -> writer.feedFor(loop)).toArray(LaneFeed[]::new);
-            loops.put(loop, new LoopContext(
+            loops.put(
+                    loop,
+                    new LoopContext(
                             loop,
                             feeds,
                             new BegunPackets(memory),

@@ -101,8 +101,7 @@ class DedupTest {
                     }
                     assertEquals(count, fixture.lane.identities());
                     assertEquals(0, fixture.lane.identitiesForgottenEarly());
-                    assertEquals(
-                            (restart + 1L) * count, fixture.lane.droppedUnstored(0, DropReason.DUPLICATE));
+                    assertEquals((restart + 1L) * count, fixture.lane.droppedUnstored(0, DropReason.DUPLICATE));
                 }
             }
         }
@@ -174,6 +173,7 @@ class DedupTest {
         }
         assertThrows(
                 StoreException.class,
-                () -> StoreFixture.open(directory.resolve("many"), context -> context.dedupMaxEntries(Integer.MAX_VALUE)));
+                () -> StoreFixture.open(
+                        directory.resolve("many"), context -> context.dedupMaxEntries(Integer.MAX_VALUE)));
     }
 }

@@ -38,9 +38,9 @@ final class RecordWriter {
         int aliasBytes = publish.topicAliasOffset() < 0 ? 0 : TOPIC_ALIAS_BYTES;
         int propertiesLength = publish.propertiesLength() - aliasBytes;
         boolean hasIdentity = identity.find(publish, clientId, routeNumber);
-        int length = RecordEncoder.encodedLength(
-                        clientId.length, topicLength, propertiesLength, publish.payloadLength())
-                + (hasIdentity ? RecordDescriptor.IDENTITY_LENGTH : 0);
+        int length =
+                RecordEncoder.encodedLength(clientId.length, topicLength, propertiesLength, publish.payloadLength())
+                        + (hasIdentity ? RecordDescriptor.IDENTITY_LENGTH : 0);
         ByteBuf record = alloc.directBuffer(length, length);
         ByteBuf frame = publish.buffer();
         target.wrap(record.memoryAddress(), length);

@@ -28,7 +28,8 @@ final class DedupOptions {
             names = "--dedup-window",
             paramLabel = "DURATION",
             defaultValue = "10m",
-            description = "How long an identity is remembered, from the message that was stored. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How long an identity is remembered, from the message that was stored. Default: ${DEFAULT-VALUE}.")
     private TimeSpan window;
 
     @Option(

@@ -126,8 +126,7 @@ public enum Meter {
             Kind.LANE_GAUGE, "holdfast.outbox.dead_lettered", "Records that went to the dead letters and are there."),
     OUTBOX_DROPPED(Kind.LANE_COUNTER, "holdfast.outbox.dropped", "Records dropped, by reason, ever."),
     SEGMENTS_RECLAIMED(Kind.LANE_COUNTER, "holdfast.outbox.segments.reclaimed", "Segment files deleted."),
-    DEDUP_ENTRIES(
-            Kind.LANE_GAUGE, "holdfast.dedup.entries", "Message identities that are remembered (--dedup)."),
+    DEDUP_ENTRIES(Kind.LANE_GAUGE, "holdfast.dedup.entries", "Message identities that are remembered (--dedup)."),
     DEDUP_FORGOTTEN(
             Kind.LANE_COUNTER,
             "holdfast.dedup.forgotten",

@@ -30,7 +30,11 @@ class RepeatedMessagesTest {
         String[] all = new String[flags.length + 6];
         System.arraycopy(
                 new String[] {
-                    LinkAndUplinkBroker.UPLINK_FLAG, LinkAndUplinkBroker.UPLINK, "--route", "outbox a/#", "--route",
+                    LinkAndUplinkBroker.UPLINK_FLAG,
+                    LinkAndUplinkBroker.UPLINK,
+                    "--route",
+                    "outbox a/#",
+                    "--route",
                     "outbox b/#"
                 },
                 0,
@@ -72,7 +76,8 @@ class RepeatedMessagesTest {
     private static void send(RawMqttClient device, int qos, int id, String topic, byte[] properties) {
         byte[] payload = (topic + id).getBytes(StandardCharsets.UTF_8);
         device.send(Packets.publishFlags(Packets.V5, qos << 1, id, topic, properties, payload));
-        assertEquals(0, device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, id).reasonCode());
+        assertEquals(
+                0, device.expect(qos == 1 ? Packet.PUBACK : Packet.PUBREC, id).reasonCode());
         if (qos == 2) {
             device.send(Packets.ack(Packet.PUBREL, id));
             assertEquals(0, device.expect(Packet.PUBCOMP, id).reasonCode());

@@ -89,8 +89,8 @@ class DiskUseFollowsTheBacklogTest {
         int until = sent + messages;
         while (acknowledged < until) {
             while (sent < until && sent - acknowledged < WINDOW) {
-                device.send(Packets.publishFlags(
-                        Packets.V5, 2, sent++ % 60_000 + 1, "t", Packets.NONE, new byte[PAYLOAD]));
+                device.send(
+                        Packets.publishFlags(Packets.V5, 2, sent++ % 60_000 + 1, "t", Packets.NONE, new byte[PAYLOAD]));
             }
             assertEquals(0, device.expect(Packet.PUBACK).reasonCode());
             acknowledged++;
