@@ -557,7 +557,7 @@ public final class LaneWriter {
     private void replaceDeadSegment() throws StoreException {
         int segment = NO_SEGMENT;
         try {
-            if (!log.isWarm() && !files.hasRoomForLog() || !files.isReady() && !files.prepare(true)) {
+            if ((!log.isWarm() && !files.hasRoomForLog()) || (!files.isReady() && !files.prepare(true))) {
                 throw new IOException("no segment to go on with");
             }
             final long firstSequence = batch.getLong(LENGTH_PREFIX + RecordDescriptor.SEQUENCE_OFFSET, BIG_ENDIAN);

@@ -63,7 +63,7 @@ class DiskUseFollowsTheBacklogTest {
             System.out.printf("at most %d segments on disk of %d%n", mostBytes / FILE_BYTES, segments);
             assertTrue(mostBytes < segments / 2 * FILE_BYTES, "at most " + mostBytes / FILE_BYTES + " segments");
             await().atMost(Duration.ofSeconds(10)).until(() -> bytesOfSegments() <= 5 * FILE_BYTES);
-            assertEquals(segments * PER_SEGMENT, proxy.ledgerTotal("accepted"));
+            assertEquals((long) segments * PER_SEGMENT, proxy.ledgerTotal("accepted"));
         } finally {
             broker.close();
         }
