@@ -4,6 +4,7 @@ import io.holdfast.proxy.GiveUp;
 import io.holdfast.proxy.ProxyContext;
 import java.util.Arrays;
 import java.util.List;
+import org.agrona.concurrent.NanoClock;
 
 /** What becomes of records that cannot be delivered: the flags, unless the record's route says otherwise. Immutable. */
 public final class DeliveryPolicies {
@@ -52,6 +53,11 @@ public final class DeliveryPolicies {
     /** Whether a record that was refused for a time, or never answered, has had all its attempts. */
     boolean isUsedUp(int attempts, long sinceFirstMs) {
         return attempts > settings.maxReplayAttempts() && sinceFirstMs >= settings.replayBudgetMs();
+    }
+
+    /** A pacer of one uplink, at the rates of the flags. */
+    DrainPacer pacer(NanoClock clock) {
+        return new DrainPacer(settings.drainMessages(), settings.drainBytes(), clock.nanoTime());
     }
 
     ProxyContext.Delivery settings() {

@@ -29,6 +29,9 @@ final class GivingUp {
         void onLost(long number);
     }
 
+    static final String EXPIRED_TEXT = "its Message Expiry Interval passed before it was sent";
+    static final String LIMIT_TEXT = "it is beyond what the broker said it takes";
+
     private record Waiting(long number, DeadLetterReason reason, int reasonCode, String text, boolean maybeAtBroker) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(GivingUp.class);

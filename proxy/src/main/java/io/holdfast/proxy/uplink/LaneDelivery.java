@@ -38,8 +38,6 @@ final class LaneDelivery implements GivingUp.Listener {
     private static final long NO_RETRY = Long.MAX_VALUE;
     private static final long SWEEP_MS = 1_000;
     private static final int SWEEP_RECORDS = 10_000;
-    static final String EXPIRED_TEXT = "its Message Expiry Interval passed before it was sent";
-    static final String LIMIT_TEXT = "it is beyond what the broker said it takes";
 
     // for the lane
     private final Lane lane;
@@ -103,12 +101,7 @@ final class LaneDelivery implements GivingUp.Listener {
                 laneNumber, lane, deadLetters, window, lane.openReader(), this, counters, wallClock, clock);
         this.hangUps = new HangUps(policies.settings().maxLoneHangUps());
         this.expiry = new MessageExpiry(wallClock);
-        this.output = new UplinkOutput(
-                expiry,
-                new DrainPacer(
-                        policies.settings().drainMessages(), policies.settings().drainBytes(), clock.nanoTime()),
-                counters,
-                clock);
+        this.output = new UplinkOutput(expiry, policies.pacer(clock), counters, clock);
         this.progress = new LaneProgress(lane, window);
         this.qos0 = new Qos0Delivery(lane, policies, expiry, output, progress, givingUp, hangUps);
         // so far an earlier process may have sent, in a broker session that is still there
@@ -355,7 +348,13 @@ final class LaneDelivery implements GivingUp.Listener {
         }
         boolean maybeAtBroker = dup && record.qos() == 2 && window.state(number) != SendWindow.REFUSED;
         if (!output.fits(record)) {
-            giveUp(number, SendWindow.BEYOND_BROKER_LIMIT, DeadLetterReason.BROKER_LIMIT, 0, LIMIT_TEXT, maybeAtBroker);
+            giveUp(
+                    number,
+                    SendWindow.BEYOND_BROKER_LIMIT,
+                    DeadLetterReason.BROKER_LIMIT,
+                    0,
+                    GivingUp.LIMIT_TEXT,
+                    maybeAtBroker);
             return;
         }
         long nowMs = wallClock.time();
@@ -385,7 +384,7 @@ final class LaneDelivery implements GivingUp.Listener {
         if (policies.dropsExpired(record.routeNumber())) {
             finish(number, SendWindow.EXPIRED);
         } else {
-            givingUp.add(number, DeadLetterReason.EXPIRED, 0, EXPIRED_TEXT, false);
+            givingUp.add(number, DeadLetterReason.EXPIRED, 0, GivingUp.EXPIRED_TEXT, false);
         }
     }
 
@@ -585,8 +584,6 @@ final class LaneDelivery implements GivingUp.Listener {
         }
     }
 
-    // ---- without a connection
-
     /**
      * In an outage: settles records at the head of the backlog that have expired, or that have to make room, so that their
      * segments go. Those that the broker's session may have do not expire.
@@ -677,8 +674,6 @@ final class LaneDelivery implements GivingUp.Listener {
         }
         return true;
     }
-
-    // ---- for the uplink
 
     /** Dead letters of this lane were taken out. */
     void deadLettersRemoved(int route, DropReason reason, long count) {

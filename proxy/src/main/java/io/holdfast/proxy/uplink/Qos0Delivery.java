@@ -87,7 +87,7 @@ final class Qos0Delivery {
                 || givingUp.writeUnnumbered(
                         record,
                         isExpired ? DeadLetterReason.EXPIRED : DeadLetterReason.BROKER_LIMIT,
-                        isExpired ? LaneDelivery.EXPIRED_TEXT : LaneDelivery.LIMIT_TEXT)) {
+                        isExpired ? GivingUp.EXPIRED_TEXT : GivingUp.LIMIT_TEXT)) {
             cursor.deadLettered(route, 1);
         } else {
             return false;
