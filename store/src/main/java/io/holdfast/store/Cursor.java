@@ -248,6 +248,12 @@ public final class Cursor {
         return true;
     }
 
+    /** At a start: what was read may be in the page cache alone, left by a sync that failed. */
+    void writeBothSlots() throws StoreException {
+        write();
+        write();
+    }
+
     private void write() throws StoreException {
         slots.ensureCapacity(CAPACITY);
         final UnsafeBuffer content = slots.content();

@@ -101,6 +101,11 @@ final class DeadLetterFile implements AutoCloseable {
         return damaged;
     }
 
+    /** Where the current entry begins. */
+    long offset() {
+        return offset;
+    }
+
     /** Where the next entry would begin. */
     long nextOffset() {
         return next;

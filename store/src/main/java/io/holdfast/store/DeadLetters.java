@@ -112,31 +112,64 @@ public final class DeadLetters implements AutoCloseable {
         final Path directory = storeDirectory.resolve(DIRECTORY);
         DurableFiles.createDirectory(directory);
         final DeadLetters letters = new DeadLetters(directory, context, salt);
-        for (final Path file : SegmentFiles.list(directory)) {
-            final int number = numberOf(file);
-            if (number > 0) {
-                letters.read(file, number);
-            }
-        }
+        letters.readAll();
         letters.prepareQuietly();
         return letters;
     }
 
-    private void read(final Path file, final int number) throws IOException {
-        nextSegment = Math.max(nextSegment, number + 1);
+    private void readAll() throws IOException {
+        final TreeMap<Integer, Path> files = new TreeMap<>();
+        for (final Path file : SegmentFiles.list(directory)) {
+            if (numberOf(file) > 0) {
+                files.put(numberOf(file), file);
+            }
+        }
+        nextSegment = files.isEmpty() ? nextSegment : files.lastKey() + 1;
+        final Map<Integer, Long> firstIds = new HashMap<>();
+        long following = Long.MAX_VALUE;
+        Path last = null;
+        for (final Map.Entry<Integer, Path> file : files.descendingMap().entrySet()) {
+            firstIds.put(file.getKey(), following);
+            try (DeadLetterFile entries = new DeadLetterFile(file.getValue(), file.getKey(), salt, Long.MAX_VALUE)) {
+                if (entries.next()) {
+                    following = Math.min(following, entries.id());
+                    last = last == null ? file.getValue() : last;
+                }
+            }
+        }
+        for (final Map.Entry<Integer, Path> file : files.entrySet()) {
+            read(file.getValue(), file.getKey(), firstIds.get(file.getKey()));
+        }
+        if (last != null && Files.exists(last)) {
+            try (FileChannel unproven = FileChannel.open(last, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                DurableFiles.writeAgain(unproven, 0, segments.get(numberOf(last)).end);
+                unproven.force(true);
+            }
+        }
+    }
+
+    /**
+     * Reads one file. After a sync that failed, the next file begins with copies of what had not become durable; the file before
+     * counts up to there only.
+     */
+    private void read(final Path file, final int number, final long firstIdOfNext) throws IOException {
         final Segment segment = new Segment(file, number);
         try (DeadLetterFile entries = new DeadLetterFile(file, number, salt, Long.MAX_VALUE)) {
+            segment.end = Long.MAX_VALUE;
             while (entries.next()) {
-                final long highest = nextId - 1;
+                if (entries.id() >= firstIdOfNext) {
+                    segment.end = entries.offset();
+                    break;
+                }
                 segment.firstId = Math.min(segment.firstId, entries.id());
                 nextId = Math.max(nextId, entries.id() + 1);
                 unpassedOf(entries.lane()).add(entries.sequence());
-                if (entries.status() == DeadLetterDescriptor.THERE && entries.id() > highest) {
+                if (entries.status() == DeadLetterDescriptor.THERE) {
                     segment.live++;
                     liveOf(entries.lane(), entries.route())[0]++;
                 }
             }
-            segment.end = entries.nextOffset();
+            segment.end = Math.min(segment.end, entries.nextOffset());
             segment.isSealed = true; // never written to again: what lies behind its end may be torn
             if (entries.damaged() > 0) {
                 damaged += entries.damaged();
@@ -418,7 +451,7 @@ public final class DeadLetters implements AutoCloseable {
         try (DeadLetterFile entries = new DeadLetterFile(segment.file, segment.number, salt, end)) {
             while (entries.next()) {
                 if (entries.status() != DeadLetterDescriptor.THERE || entries.id() < from) {
-                    continue; // gone, not wanted, or written again after a sync that failed
+                    continue; // gone, or not wanted
                 }
                 from = entries.id() + 1;
                 final DeadLetter letter = entries.letter();

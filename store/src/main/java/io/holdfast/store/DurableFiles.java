@@ -17,6 +17,7 @@ import java.util.zip.CRC32C;
 final class DurableFiles {
     private static final String CRC_KEY = "crc32c=";
     private static final int ZEROS_LENGTH = 4096;
+    private static final int AGAIN_LENGTH = 256 << 10;
 
     private DurableFiles() {}
 
@@ -54,6 +55,23 @@ final class DurableFiles {
         long at = position;
         while (source.hasRemaining()) {
             at += channel.write(source, at);
+        }
+    }
+
+    /**
+     * Writes the same bytes over a part of a file. A sync that failed leaves them in the page cache, taken for written, and the
+     * next sync leaves them out; so what was read from a file that an earlier process has left is only durable once it has been
+     * written again and synced.
+     */
+    static void writeAgain(final FileChannel channel, final long from, final long to) throws IOException {
+        final ByteBuffer bytes = ByteBuffer.allocateDirect((int) Math.min(AGAIN_LENGTH, Math.max(0, to - from)));
+        for (long at = from; at < to; at += bytes.limit()) {
+            bytes.clear().limit((int) Math.min(bytes.capacity(), to - at));
+            if (channel.read(bytes, at) <= 0) {
+                return;
+            }
+            bytes.flip();
+            writeFully(channel, bytes, at);
         }
     }
 

@@ -126,7 +126,7 @@ public final class Lane {
         removeEmptySegments(recovery.lastSegment());
         if (recovery.lastSegment() >= 0) {
             keepDamagedCopy(recovery);
-            files.cut(recovery.lastSegment(), recovery.endOffset());
+            files.cut(recovery.lastSegment(), recovery.unprovenOffset(), recovery.endOffset());
         }
         DurableFiles.forceDirectory(directory);
         durablePosition = recovery.lastSegment() < 0 ? 0 : Position.of(recovery.lastSegment(), recovery.endOffset());
@@ -145,9 +145,7 @@ public final class Lane {
             journal.forgetHistory();
         }
         settleDamaged();
-        while (cursor.writeIfDirty()) {
-            LOGGER.debug("cursor slot brought up to date in {}", directory);
-        }
+        cursor.writeBothSlots();
         journal.forgetBelow(cursor.olderDurableSendNumber());
         state.nextSendNumber = Math.max(state.nextSendNumber, journal.highestMark() + 1);
         journal.markOpen();

@@ -39,6 +39,9 @@ final class LaneRecovery {
     /** Behind the last intact record of {@link #lastSegment}. */
     private long endOffset;
 
+    /** Of {@link #lastSegment}: whatever lies before it was there when a sync returned. */
+    private long unprovenOffset;
+
     /** Sequences that are missing between records that are there. */
     private long missingRecords;
 
@@ -106,6 +109,11 @@ final class LaneRecovery {
                 passed = scan.passed();
                 confirmDamage();
                 take(scan, defaultExpiryMs, nowNs);
+                if (scan.segment() != lastSegment) {
+                    unprovenOffset = 0;
+                } else if (scan.view().isFirstOfBatch()) {
+                    unprovenOffset = scan.offset();
+                }
                 lastSegment = scan.segment();
                 endOffset = scan.endOffset();
             }
@@ -190,6 +198,11 @@ final class LaneRecovery {
 
     long endOffset() {
         return endOffset;
+    }
+
+    /** Where the last batch of {@link #lastSegment()} begins: its sync may have failed, or never have been asked for. */
+    long unprovenOffset() {
+        return unprovenOffset;
     }
 
     long missingRecords() {

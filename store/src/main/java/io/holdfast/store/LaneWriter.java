@@ -201,15 +201,12 @@ public final class LaneWriter {
         final int packetId = view.packetId();
         final int contentChecksum = view.contentChecksum();
         boolean isReused = false;
-        if (qos == 2) {
-            final long received = session.checksumOf(packetId);
-            if (received == Integer.toUnsignedLong(contentChecksum)) {
-                return Outcome.DUPLICATE;
-            }
-            if (received != ClientSession.NOT_RECEIVED) {
-                isReused = true;
-                lane.countReceivedIdReused();
-            }
+        if (isReceived(record, offset, length, session)) {
+            return Outcome.DUPLICATE;
+        }
+        if (qos == 2 && session.checksumOf(packetId) != ClientSession.NOT_RECEIVED) {
+            isReused = true;
+            lane.countReceivedIdReused();
         }
         if (state.dedup != null && !isReused && state.dedup.isRepeated(view)) {
             LaneState.count(state.droppedDuplicate, view.routeNumber());
@@ -232,6 +229,22 @@ public final class LaneWriter {
             state.dedup.stored(view);
         }
         return Outcome.STORED;
+    }
+
+    /**
+     * Whether a PUBLISH is a copy of one that was stored, under the same Packet Identifier, and not released: it needs no room.
+     *
+     * @param record  that holds it, as for {@link #publish}.
+     * @param offset  of its first byte.
+     * @param length  in bytes.
+     * @param session handle of the connection's session.
+     * @return true if {@link #publish} would say DUPLICATE.
+     */
+    public boolean isReceived(
+            final DirectBuffer record, final int offset, final int length, final ClientSession session) {
+        view.wrap(record, offset, length);
+        return view.qos() == 2
+                && session.checksumOf(view.packetId()) == Integer.toUnsignedLong(view.contentChecksum());
     }
 
     /**

@@ -65,6 +65,7 @@ public final class OutboxStore implements AutoCloseable {
     private static OutboxStore open(final StoreContext context, final StoreLock lock)
             throws IOException, StoreException {
         final Path directory = context.directory();
+        DurableFiles.forceDirectory(directory); // of what an earlier process has left, a rename may not be durable
         final StoreMeta present = MetaFile.read(directory);
         final StoreMeta before = present != null ? present : createMeta(context);
         if (before.lanes() != context.lanes()) {

@@ -143,13 +143,19 @@ final class SegmentFiles {
         }
     }
 
-    /** Gives back what a segment that will not be written any more does not use. */
-    void cut(final int segment, final long usedBytes) throws IOException {
+    /**
+     * Gives back what a segment that will not be written any more does not use, and makes the rest durable.
+     *
+     * @param unproven  what lies before it is known to be on stable storage.
+     * @param usedBytes the new length.
+     */
+    void cut(final int segment, final long unproven, final long usedBytes) throws IOException {
         final Path file = path(segment);
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             if (channel.size() > usedBytes) {
                 channel.truncate(usedBytes);
             }
+            DurableFiles.writeAgain(channel, unproven, usedBytes);
             channel.force(true);
         }
         synchronized (indexLock) {

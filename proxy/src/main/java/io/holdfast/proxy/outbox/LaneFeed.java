@@ -86,8 +86,7 @@ public final class LaneFeed {
         entry.isQos2 = isQos2;
         entry.ifFull = ifFull;
         if (waitsWhenFull(entry) && waitingForRoom() > 0) {
-            entry.waitsBehind = true;
-            behindWaiting.addLast(entry); // an earlier one waits: order
+            behind(entry); // an earlier one waits: order
         } else {
             submit(entry);
         }
@@ -111,7 +110,25 @@ public final class LaneFeed {
     public void release(OutboxClient client, ClientSession session, long epoch, int packetId, long slot, long timeMs) {
         OutboxEntry entry = obtain(OutboxEntry.Kind.RELEASE, client, session, epoch, packetId, slot);
         entry.timeMs = timeMs;
-        submit(entry);
+        if (waitingForRoom() > 0 && (isCopyIn(waitingForRoom, entry) || isCopyIn(behindWaiting, entry))) {
+            behind(entry); // else the copy would be stored as a new message
+        } else {
+            submit(entry);
+        }
+    }
+
+    private static boolean isCopyIn(ArrayDeque<OutboxEntry> waiting, OutboxEntry release) {
+        for (OutboxEntry entry : waiting) {
+            if (entry.packetId == release.packetId && entry.client == release.client && entry.isQos2) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void behind(OutboxEntry entry) {
+        entry.waitsBehind = true;
+        behindWaiting.addLast(entry);
     }
 
     /** Tells the lane that a connection of {@code clientId} begins; the outcome carries the session. */
@@ -210,7 +227,8 @@ public final class LaneFeed {
                 waitForRoom(entry);
                 return;
             }
-        } else if (entry.probesForRoom) {
+        }
+        if (entry.probesForRoom) {
             probing = false;
             resubmitWaiting();
         }

@@ -175,11 +175,13 @@ public final class WriterAgent implements Agent {
         LaneFeed feed = entry.feed;
         if (entry.probesForRoom) {
             feed.refusing = false;
-        } else if (feed.refusing) {
+        }
+        final int length = entry.view.capacity();
+        if (feed.refusing && !writer.isReceived(entry.view, 0, length, entry.session)) {
             return full(entry); // behind one that waits for room
         }
         OutboxEntry.Outcome outcome =
-                outcome(writer.publish(entry.view, 0, entry.view.capacity(), entry.session, entry.epoch));
+                outcome(writer.publish(entry.view, 0, length, entry.session, entry.epoch));
         if (outcome == OutboxEntry.Outcome.FULL) {
             return full(entry);
         } else if (outcome == OutboxEntry.Outcome.STALE) {

@@ -14,7 +14,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -137,6 +139,38 @@ class FullOutboxTest {
                 broker.uplinkReceived(Packet.PUBLISH).stream()
                         .map(FullOutboxTest::number)
                         .toList());
+    }
+
+    /** MQTT 3.1 let devices send a QoS 2 PUBLISH again on the same connection: the copy must not outlive the PUBREL. */
+    @Test
+    void aCopyThatWaitsForRoomIsNotStoredBehindItsPubrel() {
+        startProxy("outbox #");
+        try (RawMqttClient device = RawMqttClient.connect(proxy.port(), Packets.V311, "d", true)) {
+            byte[] twice = publish(Packets.V311, 2, 7);
+            device.send(twice);
+            device.expect(Packet.PUBREC, 7);
+            for (int id = 100; proxy.count(Meter.OUTBOX_FULL) == 0; id++) {
+                device.send(publish(Packets.V311, 1, id));
+                long sent = id - 98;
+                await().until(() -> proxy.ledgerTotal("accepted") == sent || proxy.count(Meter.OUTBOX_FULL) > 0);
+            }
+            twice[0] |= 8;
+            device.send(twice);
+            device.send(Packets.ack(Packet.PUBREL, 7));
+
+            broker.acceptUplink();
+            Set<Integer> missing = new HashSet<>(Set.of(Packet.PUBREC, Packet.PUBCOMP));
+            while (!missing.isEmpty()) {
+                Packet answer = device.readPacket(Duration.ofSeconds(30));
+                assertTrue(answer.packetId() != 7 || missing.remove(answer.type()), answer.toString());
+            }
+            await().atMost(Duration.ofSeconds(20)).until(() -> proxy.ledgerTotal("pending") == 0);
+        }
+        assertEquals(
+                1,
+                broker.uplinkReceived(Packet.PUBLISH).stream()
+                        .filter(publish -> number(publish) == 7)
+                        .count());
     }
 
     /** Acknowledged to the end, counted, and never delivered; what was stored is. */

@@ -52,8 +52,7 @@ final class Plan {
         sessionLosses = random.nextInt(3) == 0 ? some(random, 8) : 0;
         refusals = some(random, 20);
         fullDisks = random.nextInt(4) == 0 ? some(random, 10) : 0;
-        int forces = random.nextInt(4) == 0 ? some(random, 10) : 0;
-        failedForces = Boolean.getBoolean("holdfast.sim.failedForces") ? forces : 0;
+        failedForces = random.nextInt(4) == 0 ? some(random, 10) : 0;
     }
 
     /** A weight per thousand steps; often none at all. */

@@ -11,6 +11,7 @@ import io.holdfast.store.SimulatedLog;
 import java.nio.channels.FileChannel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
@@ -30,8 +31,12 @@ final class Promises implements SimulatedLog.Listener {
         final ArrayDeque<Owed> releases = new ArrayDeque<>();
     }
 
-    /** A record of any kind; {@code message} is null unless it is a PUBLISH. */
-    private record Entry(int kind, String clientId, int packetId, SimMessage message, SimMessage.Stored stored) {}
+    /**
+     * A record of any kind; {@code message} is null unless it is a PUBLISH. There are more copies than one if it was appended
+     * again after a sync that failed: any of them will do.
+     */
+    private record Entry(
+            int kind, String clientId, int packetId, SimMessage message, List<SimMessage.Stored> copies) {}
 
     private static final class LaneRecords {
         final NavigableMap<Long, Entry> entries = new TreeMap<>();
@@ -71,6 +76,11 @@ final class Promises implements SimulatedLog.Listener {
         if (broken != null) {
             throw broken;
         }
+    }
+
+    /** For the trace. */
+    void note(Supplier<String> line) {
+        log.accept(line);
     }
 
     int messages() {
@@ -151,7 +161,11 @@ final class Promises implements SimulatedLog.Listener {
     }
 
     private boolean isDurable(SimMessage message) {
-        for (SimMessage.Stored stored : message.records) {
+        return isDurable(message.records);
+    }
+
+    private boolean isDurable(List<SimMessage.Stored> copies) {
+        for (SimMessage.Stored stored : copies) {
             if (disk.isDurable(stored.inode(), stored.position(), stored.bytes())) {
                 return true;
             }
@@ -179,8 +193,7 @@ final class Promises implements SimulatedLog.Listener {
     }
 
     private boolean isRecorded(Entry entry) {
-        SimMessage.Stored stored = entry.stored;
-        return stored.bytes() == null || disk.isDurable(stored.inode(), stored.position(), stored.bytes());
+        return isDurable(entry.copies);
     }
 
     // ---- the log
@@ -197,9 +210,14 @@ final class Promises implements SimulatedLog.Listener {
         }
         log.accept(() -> "log: " + number + '/' + record.sequence() + " kind " + record.kind() + ' ' + clientId + ' '
                 + (message == null ? "" : message) + " at " + position);
-        lanes.get(number)
-                .entries
-                .put(record.sequence(), new Entry(record.kind(), clientId, record.packetId(), message, stored));
+        NavigableMap<Long, Entry> entries = lanes.get(number).entries;
+        Entry known = entries.get(record.sequence());
+        if (known != null && Arrays.equals(known.copies.get(0).bytes(), bytes)) {
+            known.copies.add(stored);
+        } else {
+            List<SimMessage.Stored> copies = new ArrayList<>(List.of(stored));
+            entries.put(record.sequence(), new Entry(record.kind(), clientId, record.packetId(), message, copies));
+        }
     }
 
     private SimMessage messageOf(RecordView record) {
@@ -310,20 +328,24 @@ final class Promises implements SimulatedLog.Listener {
                 lane.entries.tailMap(lane.durableCursor, false).values().iterator();
         while (open.hasNext()) {
             Entry entry = open.next();
-            SimMessage.Stored stored = entry.stored;
-            if (stored.sequence() <= durable && disk.isPresent(stored.inode(), stored.position(), stored.bytes())) {
+            boolean isHole = entry.copies.get(0).sequence() <= durable;
+            if (isHole && entry.copies.stream().anyMatch(this::isPresent)) {
                 continue;
             }
             open.remove();
             if (entry.message != null) {
-                entry.message.records.remove(stored);
-                lane.holes += stored.sequence() <= durable ? 1 : 0;
-                entry.message.mayBeLate |= stored.sequence() <= durable;
+                entry.message.records.removeAll(entry.copies);
+                lane.holes += isHole ? 1 : 0;
+                entry.message.mayBeLate |= isHole;
                 if (entry.message.isAcknowledged && !isSafe(entry.message) && !entry.message.isRefused) {
                     broken("P1", entry.message + " was acknowledged and is gone after the crash");
                 }
             }
         }
+    }
+
+    private boolean isPresent(SimMessage.Stored stored) {
+        return disk.isPresent(stored.inode(), stored.position(), stored.bytes());
     }
 
     /** Looks at what can be seen from outside, after each step. */

@@ -187,12 +187,14 @@ final class SimDevice implements SimConnection.Peer {
         SimMessage message = flow.message;
         message.mayRepeat |= isSessionUncertain;
         int flags = (dup ? 8 : 0) | message.qos << 1;
+        promises.note(() -> connection + " sends " + message + " as " + flow.packetId + (dup ? ", DUP" : ""));
         promises.published(connection, message, flow.packetId);
         connection.send(Packets.publishFlags(
                 version, flags, flow.packetId, message.topic, message.properties, message.payload));
     }
 
     private void release(Flow flow) {
+        promises.note(() -> connection + " releases " + flow.message + " as " + flow.packetId);
         promises.released(connection, flow.message, flow.packetId);
         connection.send(Packets.ack(Packet.PUBREL, flow.packetId));
     }
