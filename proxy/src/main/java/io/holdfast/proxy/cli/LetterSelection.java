@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
+import org.agrona.concurrent.SystemEpochClock;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -80,7 +81,7 @@ final class LetterSelection {
             wanted = wanted.and(letter -> letter.reason() == wantedReason);
         }
         if (olderThan != null) {
-            long before = System.currentTimeMillis() - olderThan.ms();
+            long before = SystemEpochClock.INSTANCE.time() - olderThan.ms();
             wanted = wanted.and(letter -> letter.givenUpMs() < before);
         }
         return wanted;

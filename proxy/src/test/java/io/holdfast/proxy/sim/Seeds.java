@@ -5,7 +5,9 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.IThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.LongStream;
 import org.slf4j.LoggerFactory;
@@ -14,16 +16,21 @@ import org.slf4j.LoggerFactory;
 public final class Seeds {
     private static final ThreadLocal<Simulation> CURRENT = new ThreadLocal<>();
     private static final Lines LINES = new Lines();
+    private static final Map<String, Level> WATCHED = Map.of(
+            "io.holdfast", Level.OFF,
+            "io.holdfast.proxy.guard.ChannelErrors", Level.ERROR,
+            "io.netty", Level.OFF,
+            "io.netty.util.concurrent", Level.WARN,
+            "io.netty.channel", Level.WARN);
 
     private Seeds() {}
 
     /** Plays them on every processor. */
     static void play(long from, int count) {
-        quiet();
         long begin = System.nanoTime();
         LongAdder steps = new LongAdder();
         LongAdder crashes = new LongAdder();
-        LongStream.range(from, from + count).parallel().forEach(seed -> {
+        quietly(() -> LongStream.range(from, from + count).parallel().forEach(seed -> {
             Simulation simulation = new Simulation(seed, false);
             try {
                 run(simulation);
@@ -32,7 +39,7 @@ public final class Seeds {
             }
             steps.add(simulation.steps());
             crashes.add(simulation.crashes());
-        });
+        }));
         double seconds = (System.nanoTime() - begin) / 1e9;
         System.out.printf(
                 "%d seeds from %d: %d steps, %d crashes in %.1f s, %.0f seeds/s%n",
@@ -41,36 +48,38 @@ public final class Seeds {
 
     /** Plays seeds until one fails in a way that holds this text; called by name, on classes of another loader. Or null. */
     public static String firstFailure(long from, int count, String text) {
-        quiet();
-        for (long seed = from; seed < from + count; seed++) {
-            try {
-                run(new Simulation(seed, false));
-            } catch (BrokenPromise e) {
-                if (e.getMessage().contains(text)) {
-                    return "seed " + seed + ": " + e.getMessage();
+        String[] failure = new String[1];
+        quietly(() -> {
+            for (long seed = from; seed < from + count && failure[0] == null; seed++) {
+                try {
+                    run(new Simulation(seed, false));
+                } catch (BrokenPromise e) {
+                    failure[0] = e.getMessage().contains(text) ? "seed " + seed + ": " + e.getMessage() : null;
                 }
             }
-        }
-        return null;
+        });
+        return failure[0];
     }
 
     /** Ends the process at each change of the disk in turn, by a kill and by a power cut. Returns how many. */
     static long crashEverywhere(long seed) {
-        quiet();
-        Simulation whole = new Simulation(seed, false, true);
-        run(whole);
-        long operations = whole.operations();
-        LongStream.rangeClosed(1, 2 * operations).parallel().forEach(i -> {
-            Simulation simulation = new Simulation(seed, false, true).crashAt((i + 1) / 2, i % 2 == 0);
-            try {
-                run(simulation);
-            } catch (BrokenPromise e) {
-                String where =
-                        " with the process ended at change " + (i + 1) / 2 + " of the disk, power " + (i % 2 == 0);
-                throw new AssertionError(e.getMessage() + where + "\n" + simulation, e);
-            }
+        long[] operations = new long[1];
+        quietly(() -> {
+            Simulation whole = new Simulation(seed, false, true);
+            run(whole);
+            operations[0] = whole.operations();
+            LongStream.rangeClosed(1, 2 * operations[0]).parallel().forEach(i -> {
+                Simulation simulation = new Simulation(seed, false, true).crashAt((i + 1) / 2, i % 2 == 0);
+                try {
+                    run(simulation);
+                } catch (BrokenPromise e) {
+                    String where =
+                            " with the process ended at change " + (i + 1) / 2 + " of the disk, power " + (i % 2 == 0);
+                    throw new AssertionError(e.getMessage() + where + "\n" + simulation, e);
+                }
+            });
         });
-        return 2 * operations;
+        return 2 * operations[0];
     }
 
     static void run(Simulation simulation) {
@@ -85,46 +94,45 @@ public final class Seeds {
     private static String report(long seed, Simulation failed, BrokenPromise e) {
         Simulation again = new Simulation(seed, true);
         String second;
-        logger().setLevel(Level.INFO);
+        logger("io.holdfast").setLevel(Level.INFO);
         try {
             run(again);
             second = "it does not fail again: it is not deterministic";
         } catch (BrokenPromise same) {
             second = same.getMessage().equals(e.getMessage()) ? "" : "it fails otherwise: " + same.getMessage();
         } finally {
-            quiet();
+            logger("io.holdfast").setLevel(Level.OFF);
         }
         List<String> trace = again.trace();
         return e.getMessage() + "\n" + failed + "\n" + second + "\n" + String.join("\n", trace);
     }
 
     /** Thousands of crashes would be logged; what a log line alone tells of goes to the simulation. */
-    static synchronized void quiet() {
-        logger().setLevel(Level.OFF);
-        logger().setAdditive(false);
-        if (logger().getAppender(LINES.getName()) == null) {
-            LINES.setContext(logger().getLoggerContext());
+    private static synchronized void quietly(Runnable playing) {
+        Map<String, Level> before = new HashMap<>();
+        WATCHED.forEach((name, level) -> {
+            Logger logger = logger(name);
+            before.put(name, logger.getLevel());
+            LINES.setContext(logger.getLoggerContext());
             LINES.start();
-            logger().addAppender(LINES);
-            watch("io.holdfast.proxy.guard.ChannelErrors", Level.ERROR);
-            watch("io.netty", Level.OFF);
-            watch("io.netty.util.concurrent", Level.WARN);
-            watch("io.netty.channel", Level.WARN);
-        }
-        watch("io.holdfast.proxy.guard.ChannelErrors", Level.ERROR);
-    }
-
-    private static void watch(String name, Level level) {
-        Logger logger = (Logger) LoggerFactory.getLogger(name);
-        logger.setLevel(level);
-        logger.setAdditive(false);
-        if (logger.getAppender(LINES.getName()) == null) {
+            logger.setLevel(level);
+            logger.setAdditive(false);
             logger.addAppender(LINES);
+        });
+        try {
+            playing.run();
+        } finally {
+            before.forEach((name, level) -> {
+                Logger logger = logger(name);
+                logger.setLevel(level);
+                logger.setAdditive(true);
+                logger.detachAppender(LINES);
+            });
         }
     }
 
-    private static Logger logger() {
-        return (Logger) LoggerFactory.getLogger("io.holdfast");
+    private static Logger logger(String name) {
+        return (Logger) LoggerFactory.getLogger(name);
     }
 
     private static final class Lines extends AppenderBase<ILoggingEvent> {

@@ -18,29 +18,57 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/SPEC-COVERAGE.md names only tests that exist, and each statement of a version once, without a gap. */
-class SpecCoveragePageTest {
+/** The pages name only tests that exist; docs/SPEC-COVERAGE.md has each statement of a version once, without a gap. */
+class PagesNameRealTestsTest {
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*Test)(?:#(\\w+))?`");
+    private static final Pattern METHOD = Pattern.compile("`([a-z]\\w*)`");
     private static final Pattern ROW = Pattern.compile("^\\| MQTT-([\\d.-]+)-(\\d+) \\|.*\\| (.+) \\|$");
     /** These numbers the specification itself has left out. */
     private static final Set<String> NOT_GIVEN = Set.of("MQTT 5.0 2.2.1-1");
 
-    private final List<String> lines = readPage();
     private final Map<String, String> sources = readTests();
 
     @Test
-    void everyTestThatItNamesExists() {
+    void everyTestThatAPageNamesExists() throws IOException {
         List<String> missing = new ArrayList<>();
-        for (String line : lines) {
-            Matcher test = TEST.matcher(line);
+        List<Path> pages = new ArrayList<>(List.of(root().resolve("README.md")));
+        try (Stream<Path> docs = Files.walk(root().resolve("docs"))) {
+            docs.filter(path -> path.toString().endsWith(".md")).forEach(pages::add);
+        }
+        for (Path page : pages) {
+            Matcher test = TEST.matcher(Files.readString(page));
             while (test.find()) {
-                String source = sources.get(test.group(1));
-                if (source == null || (test.group(2) != null && !source.contains("void " + test.group(2) + "("))) {
-                    missing.add(test.group());
+                if (!exists(test.group(1), test.group(2))) {
+                    missing.add(page.getFileName() + ": " + test.group());
                 }
             }
         }
         assertEquals(List.of(), missing);
+    }
+
+    private boolean exists(String testClass, String method) {
+        String source = sources.get(testClass);
+        return source != null && (method == null || source.contains("void " + method + "("));
+    }
+
+    /** In the guarantee matrix the last cell names methods of one class. */
+    @Test
+    void everyRowOfTheGuaranteesNamesATest() {
+        int rows = 0;
+        for (String line : readPage("GUARANTEES.md")) {
+            if (line.startsWith("| ") && !line.startsWith("| case |")) {
+                String cell = line.substring(line.lastIndexOf('|', line.length() - 2) + 1);
+                Matcher method = METHOD.matcher(cell);
+                boolean isNamed = TEST.matcher(cell).find() || cell.contains("the same");
+                while (method.find()) {
+                    isNamed = true;
+                    assertTrue(exists("GuaranteeMatrixTest", method.group(1)), () -> method.group() + " in " + line);
+                }
+                assertTrue(isNamed, line);
+                rows++;
+            }
+        }
+        assertTrue(rows >= 20, "rows: " + rows);
     }
 
     @Test
@@ -48,7 +76,7 @@ class SpecCoveragePageTest {
         Set<String> seen = new HashSet<>();
         Map<String, Integer> last = new HashMap<>();
         String version = "";
-        for (String line : lines) {
+        for (String line : readPage("SPEC-COVERAGE.md")) {
             version = line.startsWith("## ") ? line.substring(3) : version;
             Matcher row = ROW.matcher(line);
             if (!row.matches()) {
@@ -65,9 +93,9 @@ class SpecCoveragePageTest {
         assertEquals(392, seen.size());
     }
 
-    private static List<String> readPage() {
+    private static List<String> readPage(String name) {
         try {
-            return Files.readAllLines(root().resolve("docs/SPEC-COVERAGE.md"));
+            return Files.readAllLines(root().resolve("docs").resolve(name));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
