@@ -243,8 +243,7 @@ public final class LaneWriter {
     public boolean isReceived(
             final DirectBuffer record, final int offset, final int length, final ClientSession session) {
         view.wrap(record, offset, length);
-        return view.qos() == 2
-                && session.checksumOf(view.packetId()) == Integer.toUnsignedLong(view.contentChecksum());
+        return view.qos() == 2 && session.checksumOf(view.packetId()) == Integer.toUnsignedLong(view.contentChecksum());
     }
 
     /**

@@ -180,8 +180,7 @@ public final class WriterAgent implements Agent {
         if (feed.refusing && !writer.isReceived(entry.view, 0, length, entry.session)) {
             return full(entry); // behind one that waits for room
         }
-        OutboxEntry.Outcome outcome =
-                outcome(writer.publish(entry.view, 0, length, entry.session, entry.epoch));
+        OutboxEntry.Outcome outcome = outcome(writer.publish(entry.view, 0, length, entry.session, entry.epoch));
         if (outcome == OutboxEntry.Outcome.FULL) {
             return full(entry);
         } else if (outcome == OutboxEntry.Outcome.STALE) {

@@ -35,8 +35,7 @@ final class Promises implements SimulatedLog.Listener {
      * A record of any kind; {@code message} is null unless it is a PUBLISH. There are more copies than one if it was appended
      * again after a sync that failed: any of them will do.
      */
-    private record Entry(
-            int kind, String clientId, int packetId, SimMessage message, List<SimMessage.Stored> copies) {}
+    private record Entry(int kind, String clientId, int packetId, SimMessage message, List<SimMessage.Stored> copies) {}
 
     private static final class LaneRecords {
         final NavigableMap<Long, Entry> entries = new TreeMap<>();
@@ -127,6 +126,8 @@ final class Promises implements SimulatedLog.Listener {
                 Owed owed = take(of(connection).publishes, packet, device);
                 if (owed != null && packet.reasonCode() < 0x80) {
                     acknowledged(owed.message, packet);
+                } else if (owed != null) {
+                    owed.message.mayBeLate = true; // if this does not arrive it is sent again, behind later ones
                 }
             }
             case Packet.PUBCOMP -> {
@@ -299,6 +300,7 @@ final class Promises implements SimulatedLog.Listener {
     void lossMayBeUnknown() {
         for (SimMessage message : messages.values()) {
             message.mayBeLost |= !isNotedForGood(message);
+            message.mayBeLate |= message.mayBeLost;
             message.mayRepeat |= message.deliveries > 0 && !isNotedForGood(message);
         }
     }
