@@ -13,10 +13,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.agrona.collections.LongHashSet;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.slf4j.Logger;
@@ -118,27 +120,12 @@ public final class DeadLetters implements AutoCloseable {
     }
 
     private void readAll() throws IOException {
-        final TreeMap<Integer, Path> files = new TreeMap<>();
-        for (final Path file : SegmentFiles.list(directory)) {
-            if (numberOf(file) > 0) {
-                files.put(numberOf(file), file);
-            }
-        }
-        nextSegment = files.isEmpty() ? nextSegment : files.lastKey() + 1;
-        final Map<Integer, Long> firstIds = new HashMap<>();
-        long following = Long.MAX_VALUE;
         Path last = null;
-        for (final Map.Entry<Integer, Path> file : files.descendingMap().entrySet()) {
-            firstIds.put(file.getKey(), following);
-            try (DeadLetterFile entries = new DeadLetterFile(file.getValue(), file.getKey(), salt, Long.MAX_VALUE)) {
-                if (entries.next()) {
-                    following = Math.min(following, entries.id());
-                    last = last == null ? file.getValue() : last;
-                }
-            }
-        }
-        for (final Map.Entry<Integer, Path> file : files.entrySet()) {
-            read(file.getValue(), file.getKey(), firstIds.get(file.getKey()));
+        for (final Part part : parts(directory, salt)) {
+            final int number = numberOf(part.file);
+            nextSegment = number + 1;
+            read(part.file, number, part.firstIdOfNext);
+            last = part.isEmpty ? last : part.file;
         }
         if (last != null && Files.exists(last)) {
             try (FileChannel unproven = FileChannel.open(last, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -149,9 +136,48 @@ public final class DeadLetters implements AutoCloseable {
     }
 
     /**
-     * Reads one file. After a sync that failed, the next file begins with copies of what had not become durable; the file before
-     * counts up to there only.
+     * A file. After a sync that failed, the next file begins with copies of what had not become durable; the file before counts
+     * up to there only.
      */
+    private record Part(Path file, boolean isEmpty, long firstIdOfNext) {}
+
+    private static List<Part> parts(final Path directory, final byte[] salt) throws IOException {
+        final TreeMap<Integer, Path> files = new TreeMap<>();
+        for (final Path file : SegmentFiles.list(directory)) {
+            if (numberOf(file) > 0) {
+                files.put(numberOf(file), file);
+            }
+        }
+        final LinkedList<Part> parts = new LinkedList<>();
+        long following = Long.MAX_VALUE;
+        for (final Map.Entry<Integer, Path> file : files.descendingMap().entrySet()) {
+            try (DeadLetterFile entries = new DeadLetterFile(file.getValue(), file.getKey(), salt, Long.MAX_VALUE)) {
+                final boolean isEmpty = !entries.next();
+                parts.addFirst(new Part(file.getValue(), isEmpty, following));
+                following = isEmpty ? following : Math.min(following, entries.id());
+            }
+        }
+        return parts;
+    }
+
+    /** Looks at what is there of a store that nobody has open, and changes nothing. */
+    static void forEachThere(final Path storeDirectory, final byte[] salt, final Consumer<DeadLetterFile> visitor)
+            throws IOException {
+        final Path directory = storeDirectory.resolve(DIRECTORY);
+        if (!Files.isDirectory(directory)) {
+            return;
+        }
+        for (final Part part : parts(directory, salt)) {
+            try (DeadLetterFile entries = new DeadLetterFile(part.file, numberOf(part.file), salt, Long.MAX_VALUE)) {
+                while (entries.next() && entries.id() < part.firstIdOfNext) {
+                    if (entries.status() == DeadLetterDescriptor.THERE) {
+                        visitor.accept(entries);
+                    }
+                }
+            }
+        }
+    }
+
     private void read(final Path file, final int number, final long firstIdOfNext) throws IOException {
         final Segment segment = new Segment(file, number);
         try (DeadLetterFile entries = new DeadLetterFile(file, number, salt, Long.MAX_VALUE)) {

@@ -9,7 +9,8 @@ import java.util.List;
 /**
  * Compares the ledger's counters with the log (P7): per lane and route, the intact PUBLISH records above the cursor have to be
  * as many as are pending. Records that damage has cost may be pending too, until they are settled; as many as sequences are
- * missing, and no more.
+ * missing, and no more. And there may be no more dead letters than records that were finished as such; those that a crash has
+ * left removed but not counted yet are fewer.
  */
 final class StoreAudit {
     private final Path directory;
@@ -29,6 +30,7 @@ final class StoreAudit {
             if (Files.isDirectory(OutboxStore.laneDirectory(directory, i))) {
                 try (StoppedLane lane = new StoppedLane(directory, i, meta)) {
                     run(i, lane);
+                    compareDeadLetters(i, lane);
                 }
             } else {
                 faults.add("lane " + i + ": its directory is missing");
@@ -66,6 +68,25 @@ final class StoreAudit {
         if (lane.recovery.uncounted() > lane.recovery.missingRecords()) {
             faults.add("lane " + number + ": " + lane.recovery.uncounted()
                     + " record(s) more are finished or in the log than were ever accepted");
+        }
+    }
+
+    private void compareDeadLetters(final int number, final StoppedLane lane) throws IOException {
+        final long[] there = new long[RouteTable.MAX_ROUTES];
+        DeadLetters.forEachThere(directory, MetaFile.saltOf(meta), letter -> {
+            if (letter.lane() == number && letter.sequence() <= lane.cursor.sequence()) {
+                there[letter.route()]++;
+            }
+        });
+        for (int route = 0; route < RouteTable.MAX_ROUTES; route++) {
+            final long counted = lane.cursor.deadLettered(route);
+            final String where = "lane " + number + ", route '" + routes.textOf(route) + "': ";
+            if (there[route] > counted) {
+                faults.add(where + there[route] + " dead letter(s), but " + counted + " in the ledger");
+            } else if (there[route] < counted) {
+                notes.add(where + (counted - there[route])
+                        + " dead letter(s) were removed and will be counted as dropped (purged)");
+            }
         }
     }
 

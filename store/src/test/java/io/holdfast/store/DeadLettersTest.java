@@ -10,6 +10,7 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -149,7 +150,75 @@ class DeadLettersTest {
         }
     }
 
+    /** As a sync that failed leaves it: the file's last letters are in the next one too. */
+    @Test
+    void lettersThatWereWrittenAgainInTheNextFileAreThereOnce() throws Exception {
+        final Path other = Files.createDirectory(directory.resolve("other"));
+        try (DeadLetters letters = open(other)) {
+            for (int i = 1; i <= 3; i++) {
+                append(letters, i, 10);
+            }
+        }
+        try (DeadLetters letters = open(other)) {
+            for (int i = 4; i <= 6; i++) {
+                append(letters, i, 10);
+            }
+        }
+        try (DeadLetters letters = open()) {
+            for (int i = 1; i <= 5; i++) {
+                append(letters, i, 10);
+            }
+        }
+        final Path next =
+                SegmentFiles.list(other.resolve(DeadLetters.DIRECTORY)).get(1);
+        Files.move(
+                next,
+                directory.resolve(DeadLetters.DIRECTORY).resolve(next.getFileName()),
+                StandardCopyOption.REPLACE_EXISTING);
+
+        try (DeadLetters letters = open()) {
+            assertEquals(range(1, 6), ids(letters));
+            assertEquals(6, letters.count());
+            final List<DeadLetter> copied = new ArrayList<>();
+            letters.forEach(4, letter -> letter.id() == 4 && copied.add(letter));
+            letters.remove(copied, DeadLetters.Removal.REPLAYED);
+        }
+        try (DeadLetters letters = open()) {
+            assertEquals(List.of(1L, 2L, 3L, 5L, 6L), ids(letters), "a removed letter stays out");
+            assertEquals(5, letters.count());
+        }
+    }
+
+    @Test
+    void anAuditComparesTheLettersWithTheLedger() throws Exception {
+        try (StoreFixture fixture = StoreFixture.open(directory)) {
+            fixture.publishMany(1, 3, 10);
+            appendOfRouteZero(fixture, 1);
+            appendOfRouteZero(fixture, 2); // its record is still pending: not counted yet
+            fixture.lane.cursor().deadLettered(0, 1);
+            fixture.lane.cursor().advance(1, 1);
+        }
+        assertEquals(List.of(), OutboxStore.audit(directory).faults());
+        try (StoreFixture fixture = StoreFixture.open(directory)) {
+            fixture.lane.cursor().delivered(0, 1);
+            fixture.lane.cursor().advance(2, 2);
+        }
+        assertEquals(
+                List.of("lane 0, route 'outbox #': 2 dead letter(s), but 1 in the ledger"),
+                OutboxStore.audit(directory).faults());
+    }
+
+    private void appendOfRouteZero(final StoreFixture fixture, final int sequence) throws StoreException {
+        final DeadLetters letters = fixture.store.deadLetters();
+        letters.append(0, record(0, sequence, 10), DeadLetterReason.EXPIRED, 0, 1, 2, 3, "text");
+        letters.force();
+    }
+
     private DeadLetters open() throws IOException {
+        return open(directory);
+    }
+
+    private static DeadLetters open(final Path directory) throws IOException {
         return DeadLetters.open(directory, new StoreContext().segmentBytes(SEGMENT_BYTES), SALT);
     }
 
@@ -158,12 +227,16 @@ class DeadLettersTest {
     }
 
     private RecordView record(final int sequence, final int payload) {
+        return record(3, sequence, payload);
+    }
+
+    private RecordView record(final int route, final int sequence, final int payload) {
         final UnsafeBuffer text = new UnsafeBuffer(new byte[payload]);
         text.setMemory(0, payload, (byte) sequence);
         final int length = new RecordEncoder()
                 .publish(bytes, 0, 1, false, 5)
                 .times(1, 0)
-                .route(3)
+                .route(route)
                 .packetId(9)
                 .clientId("client".getBytes(java.nio.charset.StandardCharsets.UTF_8))
                 .topic(text, 0, 1)
