@@ -50,16 +50,11 @@ class DlqCommandTest {
                                 ? Packets.ack(
                                         publish.qos() == 2 ? Packet.PUBREC : Packet.PUBACK, publish.packetId(), 0x87)
                                 : null);
-        proxy = HoldfastProcess.of(
-                        "run",
-                        "--upstream",
+        proxy = HoldfastProcess.proxy(
                         broker.url(),
-                        "--listen",
-                        "mqtt://127.0.0.1:" + port,
-                        "--admin",
-                        "127.0.0.1:" + adminPort,
-                        "--data-dir",
-                        directory.toString(),
+                        port,
+                        adminPort,
+                        directory,
                         LinkAndUplinkBroker.UPLINK_FLAG,
                         LinkAndUplinkBroker.UPLINK)
                 .start();

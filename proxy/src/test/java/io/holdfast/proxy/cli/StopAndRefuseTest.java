@@ -14,7 +14,6 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -31,22 +30,8 @@ class StopAndRefuseTest {
     Path directory;
 
     private HoldfastProcess proxy(LinkAndUplinkBroker broker, int port, String... flags) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "run",
-                "--upstream",
-                broker.url(),
-                "--listen",
-                "mqtt://127.0.0.1:" + port,
-                "--admin",
-                "off",
-                "--data-dir",
-                directory.resolve("data").toString(),
-                "--segment-bytes",
-                "4MiB",
-                LinkAndUplinkBroker.UPLINK_FLAG,
-                LinkAndUplinkBroker.UPLINK));
-        arguments.addAll(Arrays.asList(flags));
-        return HoldfastProcess.of(arguments.toArray(new String[0]));
+        return HoldfastProcess.proxy(broker.url(), port, 0, directory.resolve("data"), flags)
+                .with("--segment-bytes", "4MiB", LinkAndUplinkBroker.UPLINK_FLAG, LinkAndUplinkBroker.UPLINK);
     }
 
     @Test

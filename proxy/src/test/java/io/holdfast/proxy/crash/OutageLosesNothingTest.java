@@ -55,16 +55,7 @@ class OutageLosesNothingTest {
         int port = FreePorts.next();
         int adminPort = FreePorts.next();
         Ledger ledger = new Ledger(adminPort);
-        HoldfastProcess prepared = HoldfastProcess.of(
-                "run",
-                "--upstream",
-                broker.url(),
-                "--listen",
-                "mqtt://127.0.0.1:" + port,
-                "--admin",
-                "127.0.0.1:" + adminPort,
-                "--data-dir",
-                directory.resolve("data").toString());
+        HoldfastProcess prepared = HoldfastProcess.proxy(broker.url(), port, adminPort, directory.resolve("data"));
         List<ResendingDevice> devices = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try (Subscribers subscribers = new Subscribers(broker.port(), NAMES);

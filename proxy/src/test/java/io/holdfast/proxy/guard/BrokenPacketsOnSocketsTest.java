@@ -211,16 +211,11 @@ class BrokenPacketsOnSocketsTest {
     }
 
     private HoldfastProcess proxy(MosquittoBroker broker, int adminPort) {
-        return HoldfastProcess.of(
-                        "run",
-                        "--upstream",
+        return HoldfastProcess.proxy(
                         broker.url(),
-                        "--listen",
-                        "mqtt://127.0.0.1:" + port,
-                        "--admin",
-                        "127.0.0.1:" + adminPort,
-                        "--data-dir",
-                        directory.resolve("data").toString(),
+                        port,
+                        adminPort,
+                        directory.resolve("data"),
                         "--route",
                         "hold h/#",
                         "--route",

@@ -37,20 +37,9 @@ class DescriptorsExhaustedTest {
     private final List<RawMqttClient> crowd = new ArrayList<>();
 
     private HoldfastProcess proxy(LinkAndUplinkBroker broker, String... flags) {
-        List<String> arguments = new ArrayList<>(List.of(
-                "run",
-                "--upstream",
-                broker.url(),
-                "--listen",
-                "mqtt://127.0.0.1:" + port,
-                "--admin",
-                "127.0.0.1:" + adminPort,
-                "--data-dir",
-                directory.resolve("data").toString(),
-                "--segment-bytes",
-                "4MiB"));
-        arguments.addAll(List.of(flags));
-        return HoldfastProcess.of(arguments.toArray(new String[0])).descriptorLimit(DESCRIPTORS);
+        return HoldfastProcess.proxy(broker.url(), port, adminPort, directory.resolve("data"), flags)
+                .with("--segment-bytes", "4MiB")
+                .descriptorLimit(DESCRIPTORS);
     }
 
     private static void assertServed(RawMqttClient device, int id) {

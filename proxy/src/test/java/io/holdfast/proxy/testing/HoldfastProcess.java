@@ -32,7 +32,38 @@ public final class HoldfastProcess implements AutoCloseable {
 
     /** Prepares {@code holdfast arguments…}; nothing runs yet. */
     public static HoldfastProcess of(final String... arguments) {
-        return new HoldfastProcess(List.of(arguments));
+        return new HoldfastProcess(new ArrayList<>(List.of(arguments)));
+    }
+
+    /**
+     * Prepares a proxy.
+     *
+     * @param adminPort of the loopback interface, or 0 for none
+     */
+    public static HoldfastProcess proxy(
+            final String upstream,
+            final int port,
+            final int adminPort,
+            final Path dataDirectory,
+            final String... flags) {
+        final List<String> arguments = new ArrayList<>(List.of(
+                "run",
+                "--upstream",
+                upstream,
+                "--listen",
+                "mqtt://127.0.0.1:" + port,
+                "--admin",
+                adminPort == 0 ? "off" : "127.0.0.1:" + adminPort,
+                "--data-dir",
+                dataDirectory.toString()));
+        arguments.addAll(List.of(flags));
+        return new HoldfastProcess(arguments);
+    }
+
+    /** Further arguments. */
+    public HoldfastProcess with(final String... more) {
+        arguments.addAll(List.of(more));
+        return this;
     }
 
     /** Further flags of the child JVM; they follow {@code -Xmx256m} and win over it. */

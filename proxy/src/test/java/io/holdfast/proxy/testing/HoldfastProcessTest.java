@@ -21,16 +21,7 @@ class HoldfastProcessTest {
     void itSurvivesItsKillAndEndsOnSigterm() {
         final int port = FreePorts.next();
         try (Broker broker = MosquittoBroker.create(directory.resolve("broker"));
-                HoldfastProcess proxy = HoldfastProcess.of(
-                        "run",
-                        "--upstream",
-                        broker.url(),
-                        "--listen",
-                        "mqtt://127.0.0.1:" + port,
-                        "--data-dir",
-                        directory.resolve("data").toString(),
-                        "--admin",
-                        "off")) {
+                HoldfastProcess proxy = HoldfastProcess.proxy(broker.url(), port, 0, directory.resolve("data"))) {
             broker.start();
             proxy.start();
             try (MosquittoClients.Subscriber subscriber =

@@ -18,7 +18,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -275,22 +274,8 @@ class GuaranteeMatrixTest {
     }
 
     private HoldfastProcess process(LinkAndUplinkBroker broker, int port, int adminPort, String... flags) {
-        String[] base = {
-            "run",
-            "--upstream",
-            broker.url(),
-            "--listen",
-            "mqtt://127.0.0.1:" + port,
-            "--admin",
-            "127.0.0.1:" + adminPort,
-            "--data-dir",
-            directory.resolve("data").toString(),
-            LinkAndUplinkBroker.UPLINK_FLAG,
-            LinkAndUplinkBroker.UPLINK
-        };
-        String[] all = Arrays.copyOf(base, base.length + flags.length);
-        System.arraycopy(flags, 0, all, base.length, flags.length);
-        return HoldfastProcess.of(all);
+        return HoldfastProcess.proxy(broker.url(), port, adminPort, directory.resolve("data"), flags)
+                .with(LinkAndUplinkBroker.UPLINK_FLAG, LinkAndUplinkBroker.UPLINK);
     }
 
     private static void awaitDelivered(int adminPort, long count) {

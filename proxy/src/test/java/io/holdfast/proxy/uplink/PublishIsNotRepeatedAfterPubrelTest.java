@@ -48,16 +48,11 @@ class PublishIsNotRepeatedAfterPubrelTest {
     void whenTheProxyIsKilledBetweenPubrelAndPubcomp() {
         int port = FreePorts.next();
         try (LinkAndUplinkBroker broker = LinkAndUplinkBroker.start();
-                HoldfastProcess proxy = HoldfastProcess.of(
-                        "run",
-                        "--upstream",
+                HoldfastProcess proxy = HoldfastProcess.proxy(
                         broker.url(),
-                        "--listen",
-                        "mqtt://127.0.0.1:" + port,
-                        "--admin",
-                        "off",
-                        "--data-dir",
-                        directory.resolve("data").toString(),
+                        port,
+                        0,
+                        directory.resolve("data"),
                         "--segment-bytes",
                         "4MiB",
                         LinkAndUplinkBroker.UPLINK_FLAG,
