@@ -66,6 +66,16 @@ public record ProxyContext(
             long holdTimeoutMs,
             long maxSessionExpiryMs) {}
 
+    /** What becomes of a PUBLISH over a cap. QoS 0 is dropped and counted in any case. */
+    public enum OnCapViolation {
+        /** It is acknowledged with success, dropped and counted. */
+        ACK_DROP,
+        /** A v5 device is refused it; 3.x as {@link #ACK_DROP}. */
+        REJECT,
+        /** On an outbox route it is stored, acknowledged and kept with the dead letters; else as {@link #ACK_DROP}. */
+        DEAD_LETTER
+    }
+
     /**
      * What keeps devices from harming each other. In a rate or a count 0 is "no limit".
      *
@@ -74,7 +84,7 @@ public record ProxyContext(
      * @param acceptRate               sockets per second, with a burst of one second
      * @param maxUnconnected           sockets without a CONNECT at once, at least 1; above it the oldest is closed
      * @param maxPublishRate           PUBLISHes of one device per second, with a burst of one second
-     * @param rejectCapViolations      whether a v5 PUBLISH of QoS 1 or 2 over a cap is refused, not acknowledged and dropped
+     * @param onCapViolation           what becomes of a PUBLISH over a cap
      */
     public record Guards(
             int maxConnections,
@@ -82,7 +92,7 @@ public record ProxyContext(
             int acceptRate,
             int maxUnconnected,
             int maxPublishRate,
-            boolean rejectCapViolations) {}
+            OnCapViolation onCapViolation) {}
 
     /**
      * The durable store.

@@ -11,7 +11,9 @@ public enum DeadLetterReason {
     /** Its Message Expiry Interval had passed before it was sent. */
     EXPIRED(4),
     /** Beyond what the broker takes (Maximum Packet Size, Maximum QoS, Retain Available). */
-    BROKER_LIMIT(5);
+    BROKER_LIMIT(5),
+    /** Over a cap of the proxy itself, and kept instead of dropped. */
+    CAP(6);
 
     private final int code;
 

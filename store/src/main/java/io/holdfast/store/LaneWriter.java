@@ -552,8 +552,9 @@ public final class LaneWriter {
         final int start = batchLength + LENGTH_PREFIX;
         batch.putInt(batchLength, length);
         batch.putBytes(start, record, offset, length);
-        batch.putByte(
-                start + RecordDescriptor.MARKS_OFFSET, (byte) (isSynced && batchLength == 0 ? FIRST_OF_BATCH_MARK : 0));
+        final int kept = record.getByte(offset + RecordDescriptor.MARKS_OFFSET) & RecordDescriptor.WITHHELD_MASK;
+        final int first = isSynced && batchLength == 0 ? FIRST_OF_BATCH_MARK : 0;
+        batch.putByte(start + RecordDescriptor.MARKS_OFFSET, (byte) (kept | first));
         batch.putLong(start + RecordDescriptor.SEQUENCE_OFFSET, state.nextSequence, BIG_ENDIAN);
         batch.putLong(start + RecordDescriptor.SEND_NUMBER_OFFSET, sendNumber, BIG_ENDIAN);
         batch.putInt(start + RecordDescriptor.CRC_OFFSET, checksum.ofRecord(salt, batch, start, length), BIG_ENDIAN);

@@ -8,7 +8,8 @@ package io.holdfast.store;
  *  4  byte   layout version
  *  5  byte   kind
  *  6  byte   flags: bits 0-1 QoS, bit 2 RETAIN, bit 3 an identity follows the payload, bits 4-7 the source's MQTT protocol level (3, 4, 5)
- *  7  byte   marks: bit 0 everything before this record was durable when it was appended; the others are reserved, 0
+ *  7  byte   marks: bit 0 everything before this record was durable when it was appended; bits 1-3 why it is not to be
+ *            sent, 0 = it is; the others are reserved, 0
  *  8  long   sequence: counts the records of a lane from 1, without a gap, over all kinds
  * 16  long   send number: counts the PUBLISH records of a lane with QoS above 0 from 0; -1 for others
  * 24  long   receive time, epoch milliseconds
@@ -60,6 +61,12 @@ public final class RecordDescriptor {
      * that no such record follows is what a power cut leaves of a batch that never was. Logs without syncs have no marks.
      */
     public static final int FIRST_OF_BATCH_MARK = 0x01;
+
+    /** Where the marks keep why a PUBLISH is stored for the dead letters only: a number from 1 to 7 that the caller gives. */
+    public static final int WITHHELD_MASK = 0x0E;
+
+    /** Shift of that number in the marks. */
+    public static final int WITHHELD_SHIFT = 1;
 
     public static final int CRC_OFFSET = 0;
     public static final int LAYOUT_OFFSET = 4;

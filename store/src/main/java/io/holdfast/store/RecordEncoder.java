@@ -11,6 +11,7 @@ import static io.holdfast.store.RecordDescriptor.KIND_OFFSET;
 import static io.holdfast.store.RecordDescriptor.KIND_PUBLISH;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_OFFSET;
 import static io.holdfast.store.RecordDescriptor.LAYOUT_VERSION;
+import static io.holdfast.store.RecordDescriptor.MARKS_OFFSET;
 import static io.holdfast.store.RecordDescriptor.NO_SEND_NUMBER;
 import static io.holdfast.store.RecordDescriptor.PACKET_ID_OFFSET;
 import static io.holdfast.store.RecordDescriptor.PAYLOAD_LENGTH_OFFSET;
@@ -22,6 +23,8 @@ import static io.holdfast.store.RecordDescriptor.RETAIN_FLAG;
 import static io.holdfast.store.RecordDescriptor.ROUTE_NUMBER_OFFSET;
 import static io.holdfast.store.RecordDescriptor.SEND_NUMBER_OFFSET;
 import static io.holdfast.store.RecordDescriptor.TOPIC_LENGTH_OFFSET;
+import static io.holdfast.store.RecordDescriptor.WITHHELD_MASK;
+import static io.holdfast.store.RecordDescriptor.WITHHELD_SHIFT;
 import static java.nio.ByteOrder.BIG_ENDIAN;
 
 import org.agrona.DirectBuffer;
@@ -117,6 +120,17 @@ public final class RecordEncoder {
      */
     public RecordEncoder route(final int routeNumber) {
         buffer.putShort(offset + ROUTE_NUMBER_OFFSET, (short) routeNumber, BIG_ENDIAN);
+        return this;
+    }
+
+    /**
+     * Says that the PUBLISH is not to be sent: it goes to the dead letters.
+     *
+     * @param why 1 to 7, for {@link RecordView#withheld()}; 0 if it is to be sent.
+     * @return this.
+     */
+    public RecordEncoder withheld(final int why) {
+        buffer.putByte(offset + MARKS_OFFSET, (byte) (why << WITHHELD_SHIFT & WITHHELD_MASK));
         return this;
     }
 

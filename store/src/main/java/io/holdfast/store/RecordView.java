@@ -24,6 +24,8 @@ import static io.holdfast.store.RecordDescriptor.ROUTE_NUMBER_OFFSET;
 import static io.holdfast.store.RecordDescriptor.SEND_NUMBER_OFFSET;
 import static io.holdfast.store.RecordDescriptor.SEQUENCE_OFFSET;
 import static io.holdfast.store.RecordDescriptor.TOPIC_LENGTH_OFFSET;
+import static io.holdfast.store.RecordDescriptor.WITHHELD_MASK;
+import static io.holdfast.store.RecordDescriptor.WITHHELD_SHIFT;
 import static java.nio.ByteOrder.BIG_ENDIAN;
 
 import java.nio.charset.StandardCharsets;
@@ -166,6 +168,15 @@ public final class RecordView {
     /** Whether everything before this record was durable when it was appended. */
     boolean isFirstOfBatch() {
         return (record.getByte(MARKS_OFFSET) & FIRST_OF_BATCH_MARK) != 0;
+    }
+
+    /**
+     * Why the PUBLISH is not to be sent, but for the dead letters.
+     *
+     * @return the number given to {@link RecordEncoder#withheld(int)}; 0 if it is to be sent.
+     */
+    public int withheld() {
+        return (record.getByte(MARKS_OFFSET) & WITHHELD_MASK) >>> WITHHELD_SHIFT;
     }
 
     /**

@@ -9,6 +9,7 @@ import io.holdfast.codec.PacketType;
 import io.holdfast.codec.PublishView;
 import io.holdfast.codec.ReasonCode;
 import io.holdfast.proxy.ProxyContext;
+import io.holdfast.proxy.ProxyContext.OnCapViolation;
 import io.holdfast.proxy.ProxyServices;
 import io.holdfast.proxy.ack.AckListener;
 import io.holdfast.proxy.ack.AckStage;
@@ -150,21 +151,21 @@ public final class PublishAdmission implements OutboxClient, AckListener {
             return false;
         }
         ByteBuf aliasTopic = resolveAlias(publish);
-        CapViolation cap = services.caps().violation(publish, clientId);
-        if (cap != null) {
-            onCapViolation(publish, owner, cap);
-            return true;
-        }
         int route = aliasTopic == null
                 ? routes.match(buf, publish.topicOffset(), publish.topicLength())
                 : routes.match(aliasTopic, aliasTopic.readerIndex(), aliasTopic.readableBytes());
+        CapViolation cap = services.caps().violation(publish, clientId);
+        if (cap != null && !isKept(publish, owner, route)) {
+            onCapViolation(publish, owner, cap);
+            return true;
+        }
         if (publish.qos() == 0) {
             counters.increment(Meter.PUBLISH_QOS0);
             onQos0(publish, aliasTopic, route);
         } else if (owner == InboundIds.HOLD || (owner == InboundIds.NONE && routes.mode(route) == DeliveryMode.HOLD)) {
             hold(publish, aliasTopic, owner);
         } else {
-            store(publish, aliasTopic, owner, route);
+            store(publish, aliasTopic, owner, route, cap);
         }
         pauseIfOverBudget();
         return true;
@@ -213,12 +214,20 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         return null;
     }
 
+    /** Whether a PUBLISH over a cap is stored nevertheless, for the dead letters. */
+    private boolean isKept(PublishView publish, int owner, int route) {
+        return services.context().guards().onCapViolation() == OnCapViolation.DEAD_LETTER
+                && publish.qos() > 0
+                && routes.mode(route) == DeliveryMode.OUTBOX
+                && (owner == InboundIds.NONE || owner == InboundIds.OUTBOX);
+    }
+
     /**
      * The poison escape: an unacknowledged packet would come back for ever. It is refused only where it can be, and where
      * no flow of the same Packet Identifier is open elsewhere.
      */
     private void onCapViolation(PublishView publish, int owner, CapViolation cap) {
-        boolean refused = services.context().guards().rejectCapViolations()
+        boolean refused = services.context().guards().onCapViolation() == OnCapViolation.REJECT
                 && version.isV5()
                 && publish.qos() > 0
                 && (owner == InboundIds.NONE || owner == InboundIds.HERE);
@@ -270,7 +279,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
             if (lane.hasFailed()) {
                 counters.increment(Meter.DROPPED_QOS0_FULL);
             } else {
-                submit(publish, aliasTopic, route, -1);
+                submit(publish, aliasTopic, route, null, -1);
             }
         } else {
             device.link().forwardQos0(frameToForward(publish, aliasTopic, false));
@@ -288,7 +297,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         device.link().holdPublish(packetId, frameToForward(publish, aliasTopic, true), slot);
     }
 
-    private void store(PublishView publish, ByteBuf aliasTopic, int owner, int route) {
+    private void store(PublishView publish, ByteBuf aliasTopic, int owner, int route, CapViolation cap) {
         counters.increment(Meter.PUBLISH_OUTBOX);
         int packetId = publish.packetId();
         long slot = acks.publishReceived(publish.qos(), packetId);
@@ -305,7 +314,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         if (publish.qos() == 2 && owner == InboundIds.NONE) {
             ids.put(packetId, InboundIds.OUTBOX, true);
         }
-        submit(publish, aliasTopic, route, slot);
+        submit(publish, aliasTopic, route, cap, slot);
     }
 
     private OutboxEntry.IfFull ifFull(int route) {
@@ -317,7 +326,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         };
     }
 
-    private void submit(PublishView publish, ByteBuf aliasTopic, int route, long slot) {
+    private void submit(PublishView publish, ByteBuf aliasTopic, int route, CapViolation cap, long slot) {
         ByteBuf record = loop.recordWriter()
                 .write(
                         device.context().alloc(),
@@ -325,6 +334,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
                         aliasTopic,
                         clientIdBytes,
                         routes.storeNumber(route),
+                        cap,
                         services.wallClock().time());
         int bytes = record.readableBytes();
         outboxBytes += bytes;

@@ -1,6 +1,7 @@
 package io.holdfast.proxy.admission;
 
 import io.holdfast.codec.PublishView;
+import io.holdfast.proxy.guard.CapViolation;
 import io.holdfast.store.RecordDescriptor;
 import io.holdfast.store.RecordEncoder;
 import io.netty.buffer.ByteBuf;
@@ -26,6 +27,7 @@ final class RecordWriter {
      * Encodes a record into a new direct buffer, which is the caller's.
      *
      * @param aliasTopic the topic that the alias stands for, or null when the PUBLISH names its topic
+     * @param cap        that the PUBLISH is over, so that it goes to the dead letters; else null
      */
     ByteBuf write(
             ByteBufAllocator alloc,
@@ -33,6 +35,7 @@ final class RecordWriter {
             ByteBuf aliasTopic,
             byte[] clientId,
             int routeNumber,
+            CapViolation cap,
             long nowMs) {
         int topicLength = aliasTopic == null ? publish.topicLength() : aliasTopic.readableBytes();
         int aliasBytes = publish.topicAliasOffset() < 0 ? 0 : TOPIC_ALIAS_BYTES;
@@ -54,6 +57,7 @@ final class RecordWriter {
                         publish.version().protocolLevel())
                 .times(nowMs, expirySeconds < 0 ? 0 : Math.max(1, nowMs + expirySeconds * 1000))
                 .route(routeNumber)
+                .withheld(cap == null ? 0 : cap.number())
                 .packetId(publish.packetId())
                 .clientId(clientId);
         if (aliasTopic == null) {

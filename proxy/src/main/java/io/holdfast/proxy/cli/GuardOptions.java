@@ -23,11 +23,12 @@ final class GuardOptions {
 
     @Option(
             names = "--on-cap-violation",
-            paramLabel = "ack-drop|reject",
+            paramLabel = "ack-drop|reject|dead-letter",
             defaultValue = "ack-drop",
             description = {
                 "A PUBLISH over --max-payload, --max-metadata or --max-user-properties. ack-drop: acknowledged with success",
                 "and dropped. reject: v5 devices are told 0x97 (Quota exceeded); 3.x has no such answer, so as ack-drop.",
+                "dead-letter: on outbox routes acknowledged and kept with the dead letters; QoS 0 and hold routes as ack-drop.",
                 "Default: ${DEFAULT-VALUE}."
             })
     private String onCapViolation;
@@ -97,16 +98,16 @@ final class GuardOptions {
                 acceptRate,
                 maxUnconnected,
                 maxPublishRate,
-                rejects());
+                onCapViolation());
     }
 
-    private boolean rejects() {
+    private ProxyContext.OnCapViolation onCapViolation() {
         return switch (onCapViolation) {
-            case "ack-drop" -> false;
-            case "reject" -> true;
-            case "dead-letter" ->
-                throw badUsage("--on-cap-violation dead-letter: there are no dead letters yet; use ack-drop or reject");
-            default -> throw badUsage("--on-cap-violation is 'ack-drop' or 'reject', not '" + onCapViolation + "'");
+            case "ack-drop" -> ProxyContext.OnCapViolation.ACK_DROP;
+            case "reject" -> ProxyContext.OnCapViolation.REJECT;
+            case "dead-letter" -> ProxyContext.OnCapViolation.DEAD_LETTER;
+            default ->
+                throw badUsage("--on-cap-violation is ack-drop, reject or dead-letter, not '" + onCapViolation + "'");
         };
     }
 

@@ -33,7 +33,7 @@ final class LetterSelection {
     @Option(
             names = "--reason",
             paramLabel = "REASON",
-            description = "Those given up for: refused, attempts, hang-up, expired or broker-limit.")
+            description = "Those given up for: refused, attempts, hang-up, expired, broker-limit or cap.")
     private String reason;
 
     @Option(names = "--older-than", paramLabel = "DURATION", description = "Those given up longer ago.")
@@ -114,6 +114,6 @@ final class LetterSelection {
         }
         throw new ParameterException(
                 spec.commandLine(),
-                "--reason is refused, attempts, hang-up, expired or broker-limit, not '" + text + "'");
+                "--reason is refused, attempts, hang-up, expired, broker-limit or cap, not '" + text + "'");
     }
 }

@@ -124,11 +124,12 @@ public final class DeadLetterDesk {
         return all;
     }
 
-    /** Without the packet id: no device waits for it. */
+    /** Without the packet id: no device waits for it. And to be sent now, if that was why it came here. */
     private byte[] recordOf(DeadLetter letter) {
         byte[] bytes = letter.bytes();
         UnsafeBuffer record = new UnsafeBuffer(bytes);
         record.putShort(RecordDescriptor.PACKET_ID_OFFSET, (short) 0, ByteOrder.BIG_ENDIAN);
+        record.putByte(RecordDescriptor.MARKS_OFFSET, (byte) 0);
         if (isExpired(letter)) {
             record.putLong(RecordDescriptor.EXPIRY_TIME_OFFSET, 0, ByteOrder.BIG_ENDIAN);
         }

@@ -2,7 +2,7 @@ package io.holdfast.proxy.guard;
 
 import io.holdfast.proxy.metrics.Meter;
 
-/** A cap that a PUBLISH is over. */
+/** A cap that a PUBLISH is over. The order is on disk. */
 public enum CapViolation {
     /** Too many User Properties. */
     USER_PROPERTIES(
@@ -22,6 +22,16 @@ public enum CapViolation {
         this.dropped = dropped;
         this.rejected = rejected;
         this.what = what;
+    }
+
+    /** For {@link io.holdfast.store.RecordEncoder#withheld}: on disk, so the constants keep their places. */
+    public int number() {
+        return ordinal() + 1;
+    }
+
+    /** In words, for {@link io.holdfast.store.RecordView#withheld()}. */
+    public static String whatOf(int number) {
+        return number > 0 && number <= values().length ? values()[number - 1].what : "over a cap";
     }
 
     /** Counts what was acknowledged with success, and dropped. */

@@ -4,6 +4,7 @@ import io.holdfast.codec.ConnackPacket;
 import io.holdfast.codec.MqttVersion;
 import io.holdfast.codec.PacketType;
 import io.holdfast.codec.ReasonCode;
+import io.holdfast.proxy.guard.CapViolation;
 import io.holdfast.proxy.link.Backoff;
 import io.holdfast.proxy.link.FailureClass;
 import io.holdfast.proxy.metrics.Counters;
@@ -294,10 +295,6 @@ final class LaneDelivery implements GivingUp.Listener {
             return true;
         }
         boolean mayHaveBeenSent = number < duplicateBelow;
-        if (!mayHaveBeenSent && isEvicted(record)) {
-            finish(number, SendWindow.EVICTED);
-            return true;
-        }
         if (journal.isGivenUp(number) || lane.isDeadLettered(record.sequence())) {
             givenUpEarlier(record, number, resumed && mayHaveBeenSent);
             return true;
@@ -342,8 +339,7 @@ final class LaneDelivery implements GivingUp.Listener {
     }
 
     private void publish(RecordView record, long number, boolean dup, boolean mayHaveBeenSent) {
-        if (!mayHaveBeenSent && expiry.isExpired(record)) {
-            giveUpExpired(record, number);
+        if ((!mayHaveBeenSent || record.withheld() != 0) && giveUpUnsent(record, number)) {
             return;
         }
         boolean maybeAtBroker = dup && record.qos() == 2 && window.state(number) != SendWindow.REFUSED;
@@ -380,12 +376,20 @@ final class LaneDelivery implements GivingUp.Listener {
         }
     }
 
-    private void giveUpExpired(RecordView record, long number) {
-        if (policies.dropsExpired(record.routeNumber())) {
+    /** Whether it need not be sent: it has to make room, was stored for the dead letters only, or has expired. */
+    private boolean giveUpUnsent(RecordView record, long number) {
+        if (isEvicted(record)) {
+            finish(number, SendWindow.EVICTED);
+        } else if (record.withheld() != 0) {
+            givingUp.add(number, DeadLetterReason.CAP, 0, CapViolation.whatOf(record.withheld()), false);
+        } else if (!expiry.isExpired(record)) {
+            return false;
+        } else if (policies.dropsExpired(record.routeNumber())) {
             finish(number, SendWindow.EXPIRED);
         } else {
             givingUp.add(number, DeadLetterReason.EXPIRED, 0, GivingUp.EXPIRED_TEXT, false);
         }
+        return true;
     }
 
     private void release(long number) {
@@ -665,14 +669,7 @@ final class LaneDelivery implements GivingUp.Listener {
         if (state != SendWindow.FREE || number < duplicateBelow) {
             return false;
         }
-        if (isEvicted(record)) {
-            finish(number, SendWindow.EVICTED);
-        } else if (expiry.isExpired(record)) {
-            giveUpExpired(record, number);
-        } else {
-            return false;
-        }
-        return true;
+        return giveUpUnsent(record, number);
     }
 
     /** Dead letters of this lane were taken out. */

@@ -143,7 +143,6 @@ class AcceptLimitsTest {
             {"--max-unconnected", "0"},
             {"--max-publish-rate", "-1"},
             {"--on-cap-violation", "drop"},
-            {"--on-cap-violation", "dead-letter"},
         }) {
             RuntimeException refused = assertThrows(
                     RuntimeException.class,
