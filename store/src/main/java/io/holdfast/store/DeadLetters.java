@@ -12,8 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -148,15 +148,16 @@ public final class DeadLetters implements AutoCloseable {
                 files.put(numberOf(file), file);
             }
         }
-        final LinkedList<Part> parts = new LinkedList<>();
+        final List<Part> parts = new ArrayList<>();
         long following = Long.MAX_VALUE;
         for (final Map.Entry<Integer, Path> file : files.descendingMap().entrySet()) {
             try (DeadLetterFile entries = new DeadLetterFile(file.getValue(), file.getKey(), salt, Long.MAX_VALUE)) {
                 final boolean isEmpty = !entries.next();
-                parts.addFirst(new Part(file.getValue(), isEmpty, following));
+                parts.add(new Part(file.getValue(), isEmpty, following));
                 following = isEmpty ? following : Math.min(following, entries.id());
             }
         }
+        Collections.reverse(parts);
         return parts;
     }
 

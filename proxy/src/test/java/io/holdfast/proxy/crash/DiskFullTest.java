@@ -103,8 +103,8 @@ class DiskFullTest {
                     connect();
                 }
                 goOn();
-                Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> ledger.pending() == 0);
-                subscribers.awaitQuiet(() -> true, Duration.ofMillis(500), Duration.ofMinutes(1));
+                subscribers.awaitQuiet(
+                        () -> ledger.hasArrivedAt(subscribers), Duration.ofMillis(500), Duration.ofMinutes(2));
                 assertEquals(ledger.accepted(), ledger.delivered());
                 if (!isKilled) {
                     assertEquals(settled(), ledger.accepted());

@@ -2,6 +2,7 @@ package io.holdfast.proxy.crash;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.holdfast.proxy.testing.Subscribers;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -25,6 +26,11 @@ final class Ledger {
     /** Records pending; -1 if it cannot be asked. */
     long pending() {
         return total("pending");
+    }
+
+    /** Whether nothing is pending, and what was delivered has come to the subscribers: a busy broker may be behind. */
+    boolean hasArrivedAt(Subscribers subscribers) {
+        return pending() == 0 && subscribers.count() >= delivered();
     }
 
     long accepted() {

@@ -151,7 +151,7 @@ class FullOutboxTest {
             device.expect(Packet.PUBREC, 7);
             for (int id = 100; proxy.count(Meter.OUTBOX_FULL) == 0; id++) {
                 device.send(publish(Packets.V311, 1, id));
-                long sent = id - 98;
+                long sent = id - 98L;
                 await().until(() -> proxy.ledgerTotal("accepted") == sent || proxy.count(Meter.OUTBOX_FULL) > 0);
             }
             twice[0] |= 8;
