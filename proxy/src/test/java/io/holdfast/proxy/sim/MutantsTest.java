@@ -106,7 +106,21 @@ class MutantsTest {
                         .replace(
                                 DELIVERY,
                                 "if (journal.isReceived(number) && !SendWindow.isFinished(window.state(number))) {",
-                                "if (number < 0) {"));
+                                "if (number < 0) {"),
+                new Mutant("PUBREL passes a copy that waits for room", "P5")
+                        .replace(
+                                "proxy/outbox/LaneFeed",
+                                "            behind(entry); // else",
+                                "            submit(entry); //")
+                        .replace(
+                                "proxy/outbox/WriterAgent",
+                                "if (feed.refusing && !writer.isReceived(entry.view, 0, length, entry.session)) {",
+                                "if (feed.refusing && !entry.probesForRoom) {"),
+                new Mutant("records taken for durable that a failed sync has left", "durable")
+                        .replace(
+                                "store/SegmentFiles",
+                                "            DurableFiles.writeAgain(channel, unproven, usedBytes);\n",
+                                ""));
     }
 
     @ParameterizedTest
