@@ -30,6 +30,9 @@ public interface AdmittedDevice {
     /** Reads the device again. */
     void resumeReading();
 
+    /** A newer connection has the session: closes this one. */
+    void onTakenOver();
+
     /** Closes the connection instead of an answer that cannot be given. */
     void closeRefusing(int reason, String why);
 }

@@ -436,7 +436,8 @@ public final class PublishAdmission implements OutboxClient, AckListener {
             return;
         }
         if (entry.outcome() == OutboxEntry.Outcome.STALE) {
-            return; // this connection has been replaced and is about to be closed
+            device.onTakenOver(); // by a connection that may have ended since, and then nobody else would say so
+            return;
         }
         int reason = entry.outcome().reasonCode();
         if (ReasonCode.isFailure(reason)) {
@@ -453,7 +454,7 @@ public final class PublishAdmission implements OutboxClient, AckListener {
         switch (entry.outcome()) {
             case STORED, UNKNOWN ->
                 acks.settleRelease(entry.slot(), entry.outcome().reasonCode());
-            case STALE -> {}
+            case STALE -> device.onTakenOver();
             default -> device.closeRefusing(ReasonCode.UNSPECIFIED_ERROR, "the outbox cannot record a PUBREL");
         }
     }

@@ -286,7 +286,10 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         }
         state = ConnectionState.CONNECTED;
         if (!clientId.isEmpty()) {
-            takeOver(services.registry().connected(clientId, this));
+            DeviceConnection older = services.registry().connected(clientId, this);
+            if (older != null && older != this) {
+                older.loop.eventLoop().execute(older::onTakenOver);
+            }
         }
         contend(false); // only now: the older link, broken by this CONNECT, must not be redialled against it
         if (!writeConnack(connack)) {
@@ -360,13 +363,9 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
         }
     }
 
-    private void takeOver(DeviceConnection older) {
-        if (older != null && older != this) {
-            older.loop
-                    .eventLoop()
-                    .execute(() -> older.close(
-                            CloseCause.TAKEN_OVER, ReasonCode.SESSION_TAKEN_OVER, "the client id connected again"));
-        }
+    @Override
+    public void onTakenOver() {
+        close(CloseCause.TAKEN_OVER, ReasonCode.SESSION_TAKEN_OVER, "the client id connected again");
     }
 
     /** The proxy stops: the device is told, and closed. Any thread. */
@@ -602,9 +601,6 @@ public final class DeviceConnection implements FrameListener, LinkOwner, Admitte
                 && version.isV5()
                 && ctx.channel().isActive()) {
             tell(cause, reason);
-        }
-        if (state == ConnectionState.OPENING_SESSION && !clientId.isEmpty()) {
-            takeOver(services.registry().connected(clientId)); // the lane knows only this one's session by now
         }
         state = ConnectionState.CLOSED;
         report(cause, reason, why);

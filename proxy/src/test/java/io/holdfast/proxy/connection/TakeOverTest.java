@@ -1,6 +1,7 @@
 package io.holdfast.proxy.connection;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.holdfast.proxy.testing.AutoAnswers;
 import io.holdfast.proxy.testing.LinkAndUplinkBroker;
@@ -76,6 +77,27 @@ class TakeOverTest {
             newer.expectClosed(RawMqttClient.PATIENCE);
             older.send(Packets.publish(Packets.V5, 1, 1, "t", "still here"));
             older.expect(Packet.PUBACK, 1);
+        }
+    }
+
+    /** The lane may know only the newcomer's session by then: the older one is answered or closed, never left waiting. */
+    @Test
+    void aNewcomerThatTheBrokerDropsBehindItsConnackLeavesNobodyWaiting() {
+        for (int i = 0; i < 20; i++) {
+            broker.link().on(Packet.CONNECT, (connection, connect) -> null);
+            try (RawMqttClient older = RawMqttClient.connect(proxy.port(), Packets.V5, "same", true);
+                    RawMqttClient newer = RawMqttClient.open(proxy.port())) {
+                broker.link().on(Packet.CONNECT, (connection, connect) -> {
+                    connection.send(Packets.connack(Packets.V5, false, 0, Packets.NONE));
+                    connection.close();
+                    return Packets.NONE;
+                });
+                newer.send(Packets.connect(Packets.V5, "same", true));
+                newer.expect(Packet.CONNACK);
+                older.send(Packets.publish(Packets.V5, 1, 1, "t", "still here"));
+                int type = older.readPacket(RawMqttClient.PATIENCE).type();
+                assertTrue(type == Packet.PUBACK || type == Packet.DISCONNECT, () -> "type " + type);
+            }
         }
     }
 
