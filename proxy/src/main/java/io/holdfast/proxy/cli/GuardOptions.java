@@ -101,6 +101,10 @@ final class GuardOptions {
                 onCapViolation());
     }
 
+    boolean keepsCapViolations() {
+        return onCapViolation() == ProxyContext.OnCapViolation.DEAD_LETTER;
+    }
+
     private ProxyContext.OnCapViolation onCapViolation() {
         return switch (onCapViolation) {
             case "ack-drop" -> ProxyContext.OnCapViolation.ACK_DROP;

@@ -396,19 +396,23 @@ final class RunCommand implements Callable<Integer> {
 
     /**
      * A packet within the limits has to fit a record, or an acknowledged one could not be stored. A record has besides the
-     * Client Identifier, and the topic that an alias stood for; both came in a packet of their own.
+     * Client Identifier, and the topic that an alias stood for; both came in a packet of their own. With
+     * {@code --on-cap-violation dead-letter} the caps do not keep a packet out of the outbox.
      */
     private void checkRecordFits() {
         long largestName = Math.min(maxPacketSize.bytes(), 65_535);
-        long largestStored = Math.min(maxPacketSize.bytes(), maxPayload.bytes() + guards.maxMetadata())
-                + 2 * largestName
-                + RECORD_HEADER;
+        long largestPacket = guards.keepsCapViolations()
+                ? maxPacketSize.bytes()
+                : Math.min(maxPacketSize.bytes(), maxPayload.bytes() + guards.maxMetadata());
+        long largestStored = largestPacket + 2 * largestName + RECORD_HEADER;
         long largestRecord = segmentBytes.bytes() / 4;
         if (largestStored > largestRecord) {
             throw badUsage("--segment-bytes " + segmentBytes.bytes() + " takes records up to " + largestRecord
-                    + " bytes, but --max-packet-size, --max-payload and --max-metadata allow records of "
-                    + largestStored
-                    + " bytes: raise --segment-bytes or lower them");
+                    + " bytes, but "
+                    + (guards.keepsCapViolations()
+                            ? "--max-packet-size with --on-cap-violation dead-letter allows"
+                            : "--max-packet-size, --max-payload and --max-metadata allow")
+                    + " records of " + largestStored + " bytes: raise --segment-bytes or lower them");
         }
     }
 

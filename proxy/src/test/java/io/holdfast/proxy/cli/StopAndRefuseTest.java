@@ -123,10 +123,35 @@ class StopAndRefuseTest {
             arguments.addAll(List.of("--upstream", "mqtt://127.0.0.1:1"));
         }
         arguments.addAll(List.of("--data-dir", directory.resolve("data").toString(), flag, value));
+        assertTrue(refusal(arguments.toArray(new String[0])).contains(flag));
+    }
+
+    /** The caps then keep nothing out of the outbox. */
+    @Test
+    @Timeout(20)
+    void aSegmentHasToTakeWhatIsKeptForTheDeadLetters() {
+        String text = refusal(
+                "run",
+                "--upstream",
+                "mqtt://127.0.0.1:1",
+                "--data-dir",
+                directory.resolve("data").toString(),
+                "--segment-bytes",
+                "4MiB",
+                "--max-packet-size",
+                "2MiB",
+                "--max-payload",
+                "64KiB",
+                "--on-cap-violation",
+                "dead-letter");
+        assertTrue(text.contains("--max-packet-size with --on-cap-violation dead-letter allows records of"), text);
+    }
+
+    private static String refusal(String... arguments) {
         StringWriter out = new StringWriter();
-        int exit = Holdfast.execute(
-                Holdfast.commandLine().setErr(new PrintWriter(out, true)), Map.of(), arguments.toArray(new String[0]));
+        int exit =
+                Holdfast.execute(Holdfast.commandLine().setErr(new PrintWriter(out, true)), Map.of(), arguments);
         assertEquals(2, exit, out::toString);
-        assertTrue(out.toString().contains(flag), out::toString);
+        return out.toString();
     }
 }
