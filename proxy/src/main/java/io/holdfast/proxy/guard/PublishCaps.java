@@ -43,7 +43,7 @@ public final class PublishCaps {
         if (!logged.contains(violation) && logged.add(violation)) {
             LOG.error(
                     "A PUBLISH of client '{}' has {} ({}): see --on-cap-violation. Further ones are counted only"
-                            + " (holdfast_dropped_total, holdfast_rejected_total)",
+                            + " (holdfast_dropped_total, holdfast_rejected_total, holdfast_dead_letters)",
                     clientId,
                     violation.what(),
                     limit);
