@@ -373,14 +373,23 @@ public final class DeadLetters implements AutoCloseable {
         }
     }
 
-    /** Not durable, so not there; its id is not given out again. */
+    /** Not durable, so not there, in the page cache neither; its id is not given out again. */
     private void forgetUnforced() {
+        int length = 0;
         for (final byte[] entry : unforced) {
-            current.end -= entry.length;
+            length += entry.length;
             current.live--;
             liveOf(laneOf(entry), routeOf(entry))[0]--;
         }
         unforced.clear();
+        if (length > 0) {
+            current.end -= length;
+            try {
+                DurableFiles.writeFully(channel, ByteBuffer.allocate(length), current.end);
+            } catch (final IOException e) {
+                LOGGER.warn("{}: what a failed sync has left in it stays until a start", current.file, e);
+            }
+        }
     }
 
     /**

@@ -149,8 +149,7 @@ class StopAndRefuseTest {
 
     private static String refusal(String... arguments) {
         StringWriter out = new StringWriter();
-        int exit =
-                Holdfast.execute(Holdfast.commandLine().setErr(new PrintWriter(out, true)), Map.of(), arguments);
+        int exit = Holdfast.execute(Holdfast.commandLine().setErr(new PrintWriter(out, true)), Map.of(), arguments);
         assertEquals(2, exit, out::toString);
         return out.toString();
     }
