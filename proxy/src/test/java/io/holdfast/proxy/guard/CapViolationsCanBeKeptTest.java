@@ -52,6 +52,8 @@ class CapViolationsCanBeKeptTest {
                 "dead-letter",
                 "--max-payload",
                 "1KiB",
+                "--max-packet-size",
+                "64KiB",
                 "--route",
                 "hold h/#",
                 "--route",
