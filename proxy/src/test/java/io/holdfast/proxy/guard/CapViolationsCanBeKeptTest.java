@@ -93,7 +93,9 @@ class CapViolationsCanBeKeptTest {
 
     @Test
     void withTheBrokerAwayToo() {
+        proxy.close();
         broker.refuseUplink();
+        proxy = startProxy();
         try (RawMqttClient device = RawMqttClient.connect(proxy.port(), Packets.V5, "d", true)) {
             send(device, Packets.V5, 2, 1, "t", userProperties(129), new byte[1]);
             await().atMost(SOON).until(() -> proxy.ledgerTotal("dead_lettered") == 1);
