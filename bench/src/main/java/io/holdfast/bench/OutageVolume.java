@@ -8,14 +8,19 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Promise;
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
@@ -317,19 +322,25 @@ public final class OutageVolume implements Callable<Integer> {
         return mosquitto.isEmpty() ? Target.findMosquitto() : mosquitto;
     }
 
+    /** Without the files that the proxy deletes meanwhile. */
     private long bytesOnDisk() throws IOException {
-        try (Stream<Path> files = Files.walk(directory.resolve("data"))) {
-            return files.mapToLong(OutageVolume::size).sum();
-        }
-    }
+        AtomicLong bytes = new AtomicLong();
+        Files.walkFileTree(directory.resolve("data"), new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                bytes.addAndGet(attributes.size());
+                return FileVisitResult.CONTINUE;
+            }
 
-    /** 0 for one that has just been deleted. */
-    private static long size(Path file) {
-        try {
-            return Files.isRegularFile(file) ? Files.size(file) : 0;
-        } catch (IOException e) {
-            return 0;
-        }
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+                if (e instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw e;
+            }
+        });
+        return bytes.get();
     }
 
     private void delete() throws IOException {
